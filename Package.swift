@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name, dependencies: ["TestSupport", "SessionModel"] + dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "recorder",
+  products: [
+    .library(name: "Recorder", targets: ["Recorder"]),
+    .executable(name: "recorder", targets: ["recorder-cli"]),
+  ],
+  targets: [
+    // C libraries, each a module map and a shim; one importer a direction (see ARCHITECTURE.md).
+    .systemLibrary(
+      name: "CXCB",
+      pkgConfig:
+        "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr xcb-composite xcb-xinput xcb-keysyms"),
+    .systemLibrary(name: "CALSA", pkgConfig: "alsa"),
+    // libpulse.pc carries flags that the package manager refuses with a warning: the module map links it.
+    .systemLibrary(name: "CPulse"),
+    .systemLibrary(
+      name: "CFFmpeg", pkgConfig: "libavformat libavcodec libswresample libswscale libavutil"),
+    .systemLibrary(name: "CYUV"),
+    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+
+    // Pure values, then the layers over them.
+    library("SessionModel", []),
+    library("Threading", ["SessionModel", "CLinux"]),
+    library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),
+    library("Media", ["SessionModel", "CFFmpeg", "CYUV"]),
+    library("Archive", ["SessionModel"]),
+    library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive"]),
+    library("Presentation", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),
+    library("Replay", ["SessionModel", "Threading", "Media", "Archive", "Presentation"]),
+    library("Index", ["SessionModel", "Threading", "Archive", "CSQLite"]),
+    library("Arguments", ["SessionModel"]),
+    .executableTarget(
+      name: "recorder-cli",
+      dependencies: [
+        "SessionModel", "Threading", "Arguments", "Recorder", "Archive", "Replay", "Index",
+      ],
+      swiftSettings: strict),
+
+    // A client that draws a known picture: a binary-coded frame counter, colour bars, named windows.
+    .executableTarget(
+      name: "test-pattern", dependencies: ["SessionModel", "Threading", "CXCB"],
+      swiftSettings: strict),
+
+    .target(
+      name: "TestSupport", dependencies: ["SessionModel", "Threading"], path: "Tests/TestSupport",
+      swiftSettings: strict),
+    tests("SessionModelTests", []),
+    tests("ThreadingTests", ["Threading"]),
+    tests("CaptureTests", ["Capture", "Threading"]),
+    tests("MediaTests", ["Media"]),
+    tests("ArchiveTests", ["Archive"]),
+    tests("RecorderTests", ["Recorder", "Capture", "Media", "Archive", "Threading"]),
+    tests("ReplayTests", ["Replay", "Media", "Archive"]),
+    tests("IndexTests", ["Index", "Archive"]),
+    tests("ArgumentsTests", ["Arguments"]),
+    tests("CommandTests", ["Archive", "Media", "Replay", "Index"]),
+  ]
+)

@@ -1,0 +1,4 @@
+#pragma once
+#include <alsa/asoundlib.h>
+
+/* ALSA's `_alloca` macros cannot be imported; the `_malloc` functions are used instead. */

@@ -1,0 +1,1 @@
+// Media: to be written.

@@ -1,0 +1,1 @@
+// Presentation: to be written.

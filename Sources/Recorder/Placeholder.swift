@@ -1,0 +1,1 @@
+// Recorder: to be written.

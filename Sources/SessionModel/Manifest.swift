@@ -1,0 +1,207 @@
+/// The root of a session on disk, `manifest.json`: what was recorded, of what, how, and how it ended.
+package struct Manifest: Hashable, Codable, Sendable {
+  /// The format this program writes.
+  package static let currentFormat = 1
+
+  /// The format of the session on disk.
+  package var format: Int
+  /// The session's name.
+  package var id: SessionID
+  /// Whether it is being recorded or how far it came.
+  package var state: State
+  /// The program and version that wrote it.
+  package var generator: String
+  /// How timestamps map to the wall clock.
+  package var clock: Clock
+  /// The machine and display.
+  package var host: Host
+  /// What the picture was taken from, as it was found.
+  package var source: Source
+  /// The resolved options.
+  package var options: RecordingOptions
+  /// The encoded streams, in the order of the media file.
+  package var tracks: [Track]
+  /// The media files, in order.
+  package var segments: [Segment]
+  /// How it ended; nil while it records.
+  package var end: End?
+  /// Counts at the end; nil while it records, or when it was interrupted.
+  package var statistics: Statistics?
+
+  /// Makes the manifest of a session that begins.
+  package init(
+    id: SessionID, generator: String, clock: Clock, host: Host, source: Source, options: RecordingOptions,
+    tracks: [Track], segments: [Segment] = []
+  ) {
+    format = Self.currentFormat
+    state = .recording
+    (self.id, self.generator, self.clock, self.host, self.source) = (id, generator, clock, host, source)
+    (self.options, self.tracks, self.segments) = (options, tracks, segments)
+  }
+
+  /// The session's length; 0 when it is not known.
+  package var duration: Timestamp { end?.time ?? .zero }
+
+  /// How far a session came.
+  package enum State: String, Codable, Sendable {
+    /// It records now, or was killed and not yet recovered.
+    case recording
+    /// It ended properly.
+    case finished
+    /// It was killed; recovery has closed it.
+    case interrupted
+  }
+
+  /// How a session's timestamps map to the wall clock.
+  package struct Clock: Hashable, Codable, Sendable {
+    /// The wall clock at the session's epoch.
+    package var utc: WallTime
+    /// `CLOCK_MONOTONIC` at the session's epoch, in ns.
+    package var monotonic: Int64
+    /// Seconds that the recording machine's time zone was east of Greenwich.
+    package var utcOffset: Int
+
+    /// Makes the mapping of one epoch.
+    package init(utc: WallTime, monotonic: Int64, utcOffset: Int) {
+      (self.utc, self.monotonic, self.utcOffset) = (utc, monotonic, utcOffset)
+    }
+
+    /// The wall clock at `timestamp`.
+    package func wallTime(of timestamp: Timestamp) -> WallTime {
+      WallTime(nanoseconds: utc.nanoseconds &+ timestamp.nanoseconds)
+    }
+    /// The timestamp at `time` of the wall clock.
+    package func timestamp(of time: WallTime) -> Timestamp {
+      Timestamp(nanoseconds: time.nanoseconds &- utc.nanoseconds)
+    }
+  }
+
+  /// The machine a session was recorded on.
+  package struct Host: Hashable, Codable, Sendable {
+    /// The machine's name.
+    package var name: String
+    /// The X display.
+    package var display: String
+    /// Makes a host from its name and X display.
+    package init(name: String, display: String) { (self.name, self.display) = (name, display) }
+  }
+
+  /// What the picture was taken from, as it was found at the start.
+  package struct Source: Hashable, Codable, Sendable {
+    /// What was asked for.
+    package var specification: SourceSpecification
+    /// Its place on the root window, in pixels; its size is the true size of the picture taken.
+    package var rect: PixelRect
+    /// The window, when it is one.
+    package var window: WindowInfo?
+
+    /// Makes a source.
+    package init(specification: SourceSpecification, rect: PixelRect, window: WindowInfo? = nil) {
+      (self.specification, self.rect, self.window) = (specification, rect, window)
+    }
+  }
+
+  /// One encoded stream.
+  package struct Track: Hashable, Codable, Sendable {
+    /// What a track carries.
+    package enum Kind: String, Codable, Sendable { case video, audio }
+    /// The stream's place in the media file, from 0.
+    package var index: Int
+    /// Picture or sound.
+    package var kind: Kind
+    /// FFmpeg's name of the codec (`h264`, `aac`).
+    package var codec: String
+    /// Video: the picture's true size in pixels; what is past it in the file is padding.
+    package var size: PixelSize?
+    /// Video: the size in the file.
+    package var encodedSize: PixelSize?
+    /// Sound: samples a second.
+    package var sampleRate: Int?
+    /// Sound: channels.
+    package var channels: Int?
+    /// Sound: which inputs it carries (`application`, `microphone`).
+    package var inputs: [String]?
+
+    /// Makes a track; set what its kind has.
+    package init(index: Int, kind: Kind, codec: String) { (self.index, self.kind, self.codec) = (index, kind, codec) }
+  }
+
+  /// One media file.
+  package struct Segment: Hashable, Codable, Sendable {
+    /// Its path, relative to the session's folder (`media/000001.mkv`).
+    package var file: String
+    /// The session's time at the file's time 0.
+    package var start: Timestamp
+    /// The session's time at its end; nil while it is written.
+    package var end: Timestamp?
+    /// Its size; nil while it is written.
+    package var bytes: Int64?
+
+    /// Makes a segment that begins.
+    package init(file: String, start: Timestamp) { (self.file, self.start) = (file, start) }
+  }
+
+  /// How and when a session ended.
+  package struct End: Hashable, Codable, Sendable {
+    /// Why it ended.
+    package var reason: Reason
+    /// When: the session's length.
+    package var time: Timestamp
+    /// One sentence, where the reason alone does not say it all.
+    package var message: String?
+
+    /// Makes an end.
+    package init(reason: Reason, time: Timestamp, message: String? = nil) {
+      (self.reason, self.time, self.message) = (reason, time, message)
+    }
+  }
+
+  /// Why a session ended.
+  package enum Reason: String, Codable, Sendable, CaseIterable {
+    /// INT, from the keyboard.
+    case interrupt
+    /// TERM.
+    case terminate
+    /// HUP: the terminal closed.
+    case hangup
+    /// QUIT.
+    case quit
+    /// `--duration` was over.
+    case duration
+    /// `stop`, or the embedding program asked.
+    case stopped
+    /// The recorded window was closed.
+    case windowClosed
+    /// The X server ended.
+    case displayLost
+    /// A write failed.
+    case writeFailed
+    /// A part failed.
+    case failed
+    /// The recorder was killed; recovery closed the session.
+    case killed
+
+    /// Whether somebody asked for it.
+    package var isRequested: Bool {
+      switch self {
+      case .interrupt, .terminate, .hangup, .quit, .duration, .stopped: true
+      case .windowClosed, .displayLost, .writeFailed, .failed, .killed: false
+      }
+    }
+  }
+
+  /// Counts of one recording.
+  package struct Statistics: Hashable, Codable, Sendable {
+    /// Frames encoded.
+    package var frames: Int
+    /// Frames that were due but left to the next one because the encoder was busy.
+    package var droppedFrames: Int
+    /// Bytes of all media files.
+    package var bytes: Int64
+
+    /// Makes counts.
+    package init(frames: Int, droppedFrames: Int, bytes: Int64) {
+      (self.frames, self.droppedFrames, self.bytes) = (frames, droppedFrames, bytes)
+    }
+  }
+}

@@ -1,0 +1,21 @@
+extension StringProtocol {
+  /// The text with everything that could drive a terminal shown instead of sent: control characters (C0, DEL, C1) and
+  /// the bidirectional and invisible formatting characters become `\u{…}`; a newline and a tab become one space.
+  package var printable: String {
+    var result = ""
+    for scalar in unicodeScalars {
+      switch scalar.value {
+      case 0x09, 0x0A, 0x0D: result.unicodeScalars.append(" ")
+      case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF:
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// `printable`, at most `count` characters long, the cut marked by an ellipsis.
+  package func printable(atMost count: Int) -> String {
+    self.count <= count ? printable : String(prefix(Swift.max(0, count - 1))).printable + "…"
+  }
+}

@@ -1,0 +1,222 @@
+/// What a recording takes its picture from, as a person names it.
+package enum SourceSpecification: Hashable, Sendable {
+  /// The whole of the display.
+  case display
+  /// One RandR monitor, by its name.
+  case monitor(name: String)
+  /// One window.
+  case window(WindowSelector)
+  /// A part of the display, in pixels of the root window.
+  case region(PixelRect)
+
+  /// How a window is named.
+  package enum WindowSelector: Hashable, Sendable {
+    /// By its X id.
+    case id(UInt32)
+    /// The topmost whose title contains the text, in any case.
+    case title(String)
+    /// The topmost whose class or instance is the text, in any case.
+    case className(String)
+    /// The one that is active when the recording begins.
+    case active
+  }
+
+  /// The source that `text` names.
+  /// - Throws: `RecorderError` (usage) that says what was expected.
+  package init(parsing text: String) throws(RecorderError) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let value = parts.count == 2 ? String(parts[1]) : ""
+    switch (String(parts[0]), value.isEmpty) {
+    case ("display", _) where parts.count == 1: self = .display
+    case ("monitor", false): self = .monitor(name: value)
+    case ("window", false): self = .window(try Self.window(value))
+    case ("region", false):
+      guard let rect = PixelRect(geometry: value) else {
+        throw RecorderError(
+          .usage, "\"\(value.printable(atMost: 60))\" is not a region.",
+          hint: "Write region:WIDTHxHEIGHT+X+Y, as region:640x480+10+20.")
+      }
+      self = .region(rect)
+    default:
+      throw RecorderError(
+        .usage, "\"\(text.printable(atMost: 60))\" is not a source.",
+        hint: "A source is display, monitor:NAME, window:ID, window:title=TEXT, window:class=NAME, window:active "
+          + "or region:WxH+X+Y.")
+    }
+  }
+
+  private static func window(_ value: String) throws(RecorderError) -> WindowSelector {
+    if value == "active" { return .active }
+    let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    if parts.count == 2, !parts[1].isEmpty {
+      if parts[0] == "title" { return .title(String(parts[1])) }
+      if parts[0] == "class" { return .className(String(parts[1])) }
+    }
+    let id = value.hasPrefix("0x") ? UInt32(value.dropFirst(2), radix: 16) : UInt32(value)
+    guard let id, id != 0 else {
+      throw RecorderError(
+        .usage, "\"\(value.printable(atMost: 60))\" names no window.",
+        hint: "Write window:0x1A00007, window:title=TEXT, window:class=NAME or window:active.")
+    }
+    return .id(id)
+  }
+
+  /// The text that names it: what `init(parsing:)` takes.
+  package var text: String {
+    switch self {
+    case .display: "display"
+    case .monitor(let name): "monitor:\(name)"
+    case .window(.id(let id)): "window:0x\(String(id, radix: 16))"
+    case .window(.title(let text)): "window:title=\(text)"
+    case .window(.className(let name)): "window:class=\(name)"
+    case .window(.active): "window:active"
+    case .region(let rect): "region:\(rect)"
+    }
+  }
+}
+
+extension SourceSpecification: Codable {
+  package init(from decoder: any Decoder) throws {
+    try self.init(parsing: decoder.singleValueContainer().decode(String.self))
+  }
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+}
+
+extension PixelRect {
+  /// The rectangle that an X geometry (`640x480+10-20`) names; nil when it names none or an empty one.
+  package init?(geometry text: some StringProtocol) {
+    guard let signs = text.firstIndex(where: { $0 == "+" || $0 == "-" }), let size = PixelSize(text[..<signs])
+    else { return nil }
+    let rest = text[signs...]
+    guard let second = rest.dropFirst().firstIndex(where: { $0 == "+" || $0 == "-" }),
+      let x = Int(rest[..<second]), let y = Int(rest[second...]), abs(x) <= 32767, abs(y) <= 32767
+    else { return nil }
+    self.init(x: x, y: y, width: size.width, height: size.height)
+  }
+}
+
+extension PixelSize {
+  /// The largest side of a picture, in pixels: X coordinates are 16 bits, and encoders stop at the same order.
+  package static let largestSide = 16384
+
+  /// The size that `WIDTHxHEIGHT` names; nil when it names none, an empty one, or one past `largestSide`.
+  package init?(_ text: some StringProtocol) {
+    let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+    guard sides.count == 2, sides.allSatisfy({ isDigits($0) }),
+      let width = Int(sides[0]), let height = Int(sides[1]), (1...Self.largestSide).contains(width),
+      (1...Self.largestSide).contains(height)
+    else { return nil }
+    self.init(width: width, height: height)
+  }
+
+  /// The named sizes, by height and aspect ratio; `h1080` alone is the 16:9 one.
+  package static let presets: [(name: String, size: PixelSize)] = [180, 360, 720, 1080, 1440, 2160].flatMap {
+    (height: Int) -> [(name: String, size: PixelSize)] in
+    let wide = PixelSize(width: height * 16 / 9, height: height)
+    let classic = PixelSize(width: height * 4 / 3, height: height)
+    return [("h\(height)", wide), ("h\(height)_169", wide), ("h\(height)_43", classic)]
+  }
+
+  /// 1920x1080.
+  package static let h1080_169 = PixelSize(width: 1920, height: 1080)
+}
+
+/// A format in which pixels are encoded.
+package enum PixelFormat: String, Codable, Sendable, CaseIterable {
+  /// Luma at full, chroma at half resolution each way.
+  case yuv420p
+  /// Luma and chroma at full resolution, for coloured text.
+  case yuv444p
+  /// Red, green and blue as they are on the screen; lossless.
+  case bgr0
+}
+
+/// The picture's options.
+package struct VideoOptions: Hashable, Codable, Sendable {
+  /// At most so many frames a second.
+  package var framesPerSecond: Int = 30
+  /// The frame's size in pixels; nil is the source's own.
+  package var size: PixelSize?
+  /// Whether the pointer is drawn.
+  package var showsCursor = true
+  /// Whether a window is recorded with its window manager's frame.
+  package var decorations = false
+  /// The encoder, by FFmpeg's name.
+  package var codec = "libx264"
+  /// The encoder's preset; `superfast` is the fastest of x264's that still predicts well on text.
+  package var preset = "superfast"
+  /// The encoder's constant rate factor (x264: 0 best … 51); 23 is x264's own default.
+  package var constantRateFactor = 23
+  /// The encoded pixel format.
+  package var pixelFormat = PixelFormat.yuv420p
+  /// Whether every pixel is kept exactly (`libx264rgb` at quantiser 0).
+  package var lossless = false
+
+  /// Makes the defaults.
+  package init() {}
+
+  /// Frames a second that can be asked for; X servers and 1 ms container ticks carry no more.
+  package static let framesPerSecondRange = 1...240
+}
+
+/// Where one sound input comes from, as a person names it.
+package enum AudioDeviceSpecification: Hashable, Codable, Sendable {
+  /// The monitor of the default output for application sound, the default input for a microphone.
+  case standard
+  /// A PulseAudio source by its name.
+  case pulse(source: String)
+  /// An ALSA PCM by its name.
+  case alsa(pcm: String)
+
+  /// The device that `text` names: empty is the standard one, `pulse:SOURCE`, `alsa:PCM`.
+  /// - Throws: `RecorderError` (usage) that says what was expected.
+  package init(parsing text: String) throws(RecorderError) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    switch (parts[0], parts.count == 2 ? String(parts[1]) : "") {
+    case ("", ""), ("default", ""): self = .standard
+    case ("pulse", let name) where !name.isEmpty && !name.contains("\0"): self = .pulse(source: name)
+    case ("alsa", let name) where !name.isEmpty && !name.contains("\0"): self = .alsa(pcm: name)
+    default:
+      throw RecorderError(
+        .usage, "\"\(text.printable(atMost: 60))\" names no sound device.",
+        hint: "Write pulse:SOURCE or alsa:PCM, or leave the value out for the default device.")
+    }
+  }
+}
+
+/// The sound's options; a nil device is not recorded.
+package struct AudioOptions: Hashable, Codable, Sendable {
+  /// What the applications play.
+  package var application: AudioDeviceSpecification?
+  /// What the person says.
+  package var microphone: AudioDeviceSpecification?
+  /// The mixed track's bit rate, in bits a second: transparent for stereo AAC at 48 kHz.
+  package var bitRate = 160_000
+
+  /// Makes the defaults: no sound, as a screen share starts.
+  package init() {}
+}
+
+/// Everything that a recording is asked to do.
+package struct RecordingOptions: Hashable, Codable, Sendable {
+  /// What the picture is taken from.
+  package var source = SourceSpecification.display
+  /// The X display (`:0`); nil is $DISPLAY.
+  package var display: String?
+  /// The picture.
+  package var video = VideoOptions()
+  /// The sound.
+  package var audio = AudioOptions()
+  /// Nanoseconds after which the recording ends by itself; nil is never.
+  package var duration: Int64?
+  /// The title it is given at the start.
+  package var title: String?
+  /// The tags it is given at the start.
+  package var tags: [String] = []
+
+  /// Makes the defaults: the whole of $DISPLAY at 30 frames a second without sound.
+  package init() {}
+}

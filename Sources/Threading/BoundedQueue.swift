@@ -1,0 +1,136 @@
+import Glibc
+
+/// A queue of at most `capacity` elements between threads: the one place where the data plane waits, and the one lock of
+/// a hand-over. Elements may be noncopyable; storage is allocated once.
+///
+/// Safety (`@unchecked Sendable`): everything mutable is touched only between `pthread_mutex_lock` and `unlock`; the
+/// mutex and the conditions live at a fixed address until `deinit`, which no thread can overlap. An element is either
+/// `Sendable` or a noncopyable sole owner of what it points to: pushing it gives it away whole.
+package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
+  /// What a timed `pop` found.
+  package enum Popped: ~Copyable {
+    /// The oldest element.
+    case element(Element)
+    /// Nothing came until the deadline.
+    case timedOut
+    /// The queue was closed and is empty.
+    case closed
+  }
+
+  /// The most elements it holds.
+  package let capacity: Int
+  private let slots: UnsafeMutablePointer<Element>
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let notEmpty: UnsafeMutablePointer<pthread_cond_t>
+  private let notFull: UnsafeMutablePointer<pthread_cond_t>
+  private var head = 0
+  private var filled = 0
+  private var closed = false
+
+  /// Makes an empty queue that holds at most `capacity` elements (at least 1).
+  package init(capacity: Int) {
+    self.capacity = max(1, capacity)
+    slots = .allocate(capacity: self.capacity)
+    mutex = .allocate(capacity: 1)
+    notEmpty = .allocate(capacity: 1)
+    notFull = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    // Deadlines are of CLOCK_MONOTONIC: the default would jump with the wall clock.
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(notEmpty, &attributes)
+    pthread_cond_init(notFull, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    for index in 0..<filled { (slots + (head + index) % capacity).deinitialize(count: 1) }
+    slots.deallocate()
+    pthread_cond_destroy(notEmpty)
+    pthread_cond_destroy(notFull)
+    pthread_mutex_destroy(mutex)
+    notEmpty.deallocate()
+    notFull.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Elements waiting now.
+  package var count: Int {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return filled
+  }
+
+  /// Appends `element`, waiting while the queue is full.
+  /// - Returns: false when the queue was closed; the element is then dropped.
+  package func push(_ element: consuming Element) -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while filled == capacity && !closed { pthread_cond_wait(notFull, mutex) }
+    if closed { return false }
+    append(element)
+    return true
+  }
+
+  /// Appends `element` if there is room, never waiting.
+  /// - Returns: the element when the queue is full or closed, nil when it was taken.
+  package func tryPush(_ element: consuming Element) -> Element? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    if closed || filled == capacity { return element }
+    append(element)
+    return nil
+  }
+
+  /// Takes the oldest element, waiting for one.
+  /// - Returns: nil when the queue was closed and is empty.
+  package func pop() -> Element? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while filled == 0 && !closed { pthread_cond_wait(notEmpty, mutex) }
+    return filled == 0 ? nil : removeFirst()
+  }
+
+  /// Takes the oldest element if there is one, never waiting.
+  package func tryPop() -> Element? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return filled == 0 ? nil : removeFirst()
+  }
+
+  /// Takes the oldest element, waiting for one until `deadline` (ns of `CLOCK_MONOTONIC`).
+  package func pop(until deadline: Int64) -> Popped {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    var time = timespec(nanoseconds: max(0, deadline))
+    while filled == 0 && !closed {
+      if pthread_cond_timedwait(notEmpty, mutex, &time) == ETIMEDOUT { break }
+    }
+    if filled > 0 { return .element(removeFirst()) }
+    return closed ? .closed : .timedOut
+  }
+
+  /// Ends the queue: waiting pushes return false, pops drain what is there and then return nil.
+  package func close() {
+    pthread_mutex_lock(mutex)
+    closed = true
+    pthread_cond_broadcast(notEmpty)
+    pthread_cond_broadcast(notFull)
+    pthread_mutex_unlock(mutex)
+  }
+
+  private func append(_ element: consuming Element) {
+    (slots + (head + filled) % capacity).initialize(to: element)
+    filled += 1
+    pthread_cond_signal(notEmpty)
+  }
+
+  private func removeFirst() -> Element {
+    let element = (slots + head).move()
+    head = (head + 1) % capacity
+    filled -= 1
+    pthread_cond_signal(notFull)
+    return element
+  }
+}

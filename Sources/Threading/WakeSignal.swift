@@ -1,0 +1,32 @@
+internal import CLinux
+import Glibc
+package import SessionModel
+
+/// A descriptor that wakes a thread out of `poll`: an eventfd.
+package final class WakeSignal: Sendable {
+  /// Readable from the first `notify` to the next `drain`.
+  package let fileDescriptor: Int32
+
+  /// Makes a signal that is not set.
+  /// - Throws: `RecorderError` (systemCall) when no descriptor is left.
+  package init() throws(RecorderError) {
+    fileDescriptor = recorder_eventfd()
+    guard fileDescriptor >= 0 else {
+      throw RecorderError(.systemCall, "No descriptor is left: \(String(cString: strerror(errno))).")
+    }
+  }
+
+  deinit { close(fileDescriptor) }
+
+  /// Sets the signal, from any thread.
+  package func notify() {
+    var one: UInt64 = 1
+    _ = write(fileDescriptor, &one, 8)
+  }
+
+  /// Takes the signal back.
+  package func drain() {
+    var value: UInt64 = 0
+    _ = read(fileDescriptor, &value, 8)
+  }
+}

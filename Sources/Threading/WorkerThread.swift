@@ -1,0 +1,53 @@
+internal import CLinux
+import Glibc
+package import SessionModel
+import Synchronization
+
+/// A named thread that is joined. The data plane runs on these: each C handle is made, used and freed on one of them.
+package final class WorkerThread: Sendable {
+  /// What the new thread is given.
+  private final class Body: Sendable {
+    let name: String
+    let run: @Sendable () -> Void
+    init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
+  }
+
+  private let handle: Mutex<pthread_t?>
+
+  /// Starts `body` on a new thread that blocks every signal, so that signals reach the main thread alone.
+  /// - Parameter name: shown by ps and debuggers; the kernel keeps 15 bytes.
+  /// - Throws: `RecorderError` (systemCall) when the system has no thread left.
+  package init(name: String, body: @escaping @Sendable () -> Void) throws(RecorderError) {
+    let argument = Unmanaged.passRetained(Body(name: String(name.prefix(15)), run: body))
+    var (everything, before, thread) = (sigset_t(), sigset_t(), pthread_t())
+    sigfillset(&everything)
+    pthread_sigmask(SIG_SETMASK, &everything, &before)
+    let status = pthread_create(&thread, nil, Self.entry, argument.toOpaque())
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+    guard status == 0 else {
+      argument.release()
+      throw RecorderError(.systemCall, "No thread could be started: \(String(cString: strerror(status))).")
+    }
+    handle = Mutex(thread)
+  }
+
+  // A closure here could be inferred as isolated to the caller's actor and trap on the new thread.
+  private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+    guard let argument else { return nil }
+    let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+    recorder_name_thread(body.name)
+    body.run()
+    return nil
+  }
+
+  /// Waits until the thread has ended; later calls return at once.
+  package func join() {
+    let thread = handle.withLock { handle in
+      defer { handle = nil }
+      return handle
+    }
+    if let thread { pthread_join(thread, nil) }
+  }
+
+  deinit { join() }
+}
