@@ -1,0 +1,30 @@
+import Glibc
+
+/// An X server of a test's own (Xvfb) on a free display number; it ends with the last reference.
+package final class VirtualDisplay: Sendable {
+  /// The display's name, as `:7`.
+  package let name: String
+  /// The server.
+  package let server: ChildProcess
+
+  /// Starts a server and waits until it answers.
+  /// - Parameters:
+  ///   - size: the root window's size, as `1280x720`.
+  ///   - depth: bits a pixel of the root window.
+  ///   - arguments: further arguments, as `["-extension", "MIT-SHM"]`.
+  package init(size: String = "1280x720", depth: Int = 24, arguments: [String] = []) throws {
+    // -noreset: without it modes and monitors vanish with the last client.
+    server = try ChildProcess(
+      ["Xvfb", "-displayfd", "1", "-screen", "0", "\(size)x\(depth)", "-noreset", "-nolisten", "tcp"] + arguments)
+    let server = server
+    // The number is written once the server takes clients.
+    try waitUntil("Xvfb's display number; stderr: \(server.errorsSoFar)") {
+      guard server.isRunning else { throw TestFailure("Xvfb ended: \(server.errorsSoFar)") }
+      return server.outputSoFar.hasSuffix("\n")
+    }
+    name = ":" + server.outputSoFar.filter(\.isNumber)
+  }
+
+  /// What a client of this display needs in its environment.
+  package var environment: [String: String?] { ["DISPLAY": name, "WAYLAND_DISPLAY": nil, "XAUTHORITY": nil] }
+}
