@@ -1,7 +1,12 @@
 #pragma once
+#include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <time.h>
 
-/* Linux calls outside the Glibc module: a variadic one, and flags that are an enum in the headers. */
+/* Linux calls outside the Glibc module: a variadic one, flags that are an enum in the headers, and what the headers
+   declare only under _GNU_SOURCE. */
 static inline void recorder_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline int recorder_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int ppoll(struct pollfd *entries, unsigned long count, const struct timespec *timeout, const sigset_t *mask);

@@ -24,6 +24,18 @@ package final class WakeSignal: Sendable {
     _ = write(fileDescriptor, &one, 8)
   }
 
+  /// Waits until the signal is set or `deadline` (monotonic ns) is there.
+  /// - Returns: whether the signal is set; it stays so.
+  package func wait(until deadline: Int64) -> Bool {
+    var entry = pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0)
+    while true {
+      let left = deadline - MonotonicClock.now()
+      var time = timespec(nanoseconds: max(0, left))
+      // A signal handler's interruption is no end of the wait.
+      if ppoll(&entry, 1, &time, nil) >= 0 || errno != EINTR { return entry.revents != 0 }
+    }
+  }
+
   /// Takes the signal back.
   package func drain() {
     var value: UInt64 = 0
