@@ -24,6 +24,7 @@ let package = Package(
   products: [
     .library(name: "Recorder", targets: ["Recorder"]),
     .executable(name: "recorder", targets: ["recorder-cli"]),
+    .executable(name: "recorder-media", targets: ["recorder-media"]),
   ],
   targets: [
     // C libraries, each a module map and a shim; one importer a direction (see ARCHITECTURE.md).
@@ -51,10 +52,18 @@ let package = Package(
     library("Replay", ["SessionModel", "Threading", "Media", "Archive", "Presentation"]),
     library("Index", ["SessionModel", "Threading", "Archive", "CSQLite"]),
     library("Arguments", ["SessionModel"]),
+    // The command table: every command's words and options, and how a command line is run and its output written.
+    library("Commands", ["SessionModel", "Arguments", "CLinux"]),
+    // Two programs, since loading FFmpeg takes longer than most commands: `recorder` runs what needs no media library
+    // and becomes `recorder-media` for the rest.
     .executableTarget(
       name: "recorder-cli",
+      dependencies: ["SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "recorder-media",
       dependencies: [
-        "SessionModel", "Threading", "Arguments", "Recorder", "Archive", "Replay", "Index",
+        "SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index", "Media", "Recorder", "Replay",
       ],
       swiftSettings: strict),
 
@@ -74,7 +83,7 @@ let package = Package(
     tests("RecorderTests", ["Recorder", "Capture", "Media", "Archive", "Threading"]),
     tests("ReplayTests", ["Replay", "Media", "Archive"]),
     tests("IndexTests", ["Index", "Archive"]),
-    tests("ArgumentsTests", ["Arguments"]),
+    tests("ArgumentsTests", ["Arguments", "Commands"]),
     tests("CommandTests", ["Archive", "Media", "Replay", "Index"]),
   ]
 )

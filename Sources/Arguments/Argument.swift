@@ -1,0 +1,43 @@
+import SessionModel
+
+/// A property that an argument sets by its place. What the property's type means is as for `Option`; an array takes all
+/// that is left.
+@propertyWrapper
+package struct Argument<Value>: ArgumentProperty {
+  private let argument: ValueArgument<Value>
+
+  /// The value; the default until the command line has been parsed.
+  package var wrappedValue: Value {
+    get { argument.slot.value }
+    nonmutating set { argument.slot.value = newValue }
+  }
+
+  /// Makes an argument with a default.
+  package init(wrappedValue: Value, help: ArgumentHelp) where Value: ExpressibleByArgument {
+    argument = ValueArgument(single: wrappedValue, help: help)
+  }
+
+  /// Makes an argument that must be given.
+  package init(help: ArgumentHelp) where Value: RequirableArgument { argument = ValueArgument(required: help) }
+
+  /// Makes an argument that may be absent.
+  package init<Element: ExpressibleByArgument>(help: ArgumentHelp) where Value == Element? {
+    argument = ValueArgument(optional: help)
+  }
+
+  /// Makes an argument that takes all that is left, possibly nothing.
+  package init<Element: ExpressibleByArgument>(wrappedValue: [Element], help: ArgumentHelp) where Value == [Element] {
+    argument = ValueArgument(repeating: wrappedValue, help: help, isRequired: false)
+  }
+
+  /// Makes an argument that takes all that is left, at least one.
+  package init<Element: ExpressibleByArgument>(help: ArgumentHelp) where Value == [Element] {
+    argument = ValueArgument(repeating: [], help: help, isRequired: true)
+  }
+
+  func definition(label: String) -> ArgumentDefinition {
+    argument.definition(kind: .positional, names: [], label: label)
+  }
+
+  func take(_ text: ArgumentText?, inverted: Bool) throws(RecorderError) { try argument.take(text) }
+}

@@ -1,0 +1,104 @@
+/// A name of an option or flag, as a command declares it.
+package enum ArgumentName: Hashable, Sendable {
+  /// `--` and the property's name, its words joined by hyphens.
+  case long
+  /// `--` and this name.
+  case customLong(String)
+  /// `-` and this letter.
+  case customShort(Character)
+}
+
+/// The words of help about one argument.
+package struct ArgumentHelp: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// One sentence.
+  package var abstract: String
+  /// What stands for the value in usage lines, in capitals; nil takes the property's name.
+  package var valueName: String?
+
+  /// Makes help of one sentence.
+  package init(_ abstract: String, valueName: String? = nil) { (self.abstract, self.valueName) = (abstract, valueName) }
+  package init(stringLiteral value: String) { self.init(value) }
+}
+
+/// One argument of a command: what parsing, help, manual and completions are made from.
+package struct ArgumentDefinition: Hashable, Sendable {
+  /// How it stands on the command line.
+  package enum Kind: Hashable, Sendable {
+    /// `--name`, and with an inversion also `--no-name`.
+    case flag(inversion: FlagInversion?)
+    /// `--name VALUE`; with an optional value `--name[=VALUE]`.
+    case option(valueIsOptional: Bool)
+    /// By its place.
+    case positional
+  }
+
+  /// How it stands on the command line.
+  package var kind: Kind
+  /// Its long names, without hyphens.
+  package var longNames: [String]
+  /// Its short names.
+  package var shortNames: [Character]
+  /// What stands for its value.
+  package var valueName: String
+  /// One sentence.
+  package var abstract: String
+  /// Whether the command cannot do without it.
+  package var isRequired: Bool
+  /// Whether it may come more than once, each adding to the last.
+  package var isRepeating: Bool
+  /// The default, when it is worth showing.
+  package var defaultDescription: String?
+  /// Every word its value can be, when they can be counted.
+  package var choices: [String]
+  /// How a shell completes its value.
+  package var completion: CompletionKind
+
+  /// The spellings that stand for it on a command line, hyphens included, short ones first; none when positional.
+  package var spellings: [String] {
+    let short = shortNames.map { name in "-\(name)" }
+    let long = longNames.map { name in "--\(name)" }
+    return short + long + inverseNames.map { name in "--\(name)" }
+  }
+
+  /// The names that turn a flag off.
+  var inverseNames: [String] {
+    guard case .flag(inversion: .prefixedNo?) = kind else { return [] }
+    return longNames.map { name in "no-\(name)" }
+  }
+
+  /// Its name in sentences: the first long spelling, or the value's name.
+  package var displayName: String {
+    longNames.first.map { name in "--\(name)" } ?? shortNames.first.map { name in "-\(name)" } ?? valueName
+  }
+
+  /// Whether a value follows it.
+  package var takesValue: Bool { if case .flag = kind { false } else { true } }
+}
+
+/// How a flag is turned off.
+package enum FlagInversion: Hashable, Sendable {
+  /// By `--no-` before its name.
+  case prefixedNo
+}
+
+/// The help that every command has, beside its own arguments.
+extension ArgumentDefinition {
+  /// `-h`, `--help`.
+  package static let help = ArgumentDefinition(
+    kind: .flag(inversion: nil), longNames: ["help"], shortNames: ["h"], valueName: "", abstract: "Show this help.",
+    isRequired: false, isRepeating: false, defaultDescription: nil, choices: [], completion: .none)
+  /// `--version`.
+  package static let version = ArgumentDefinition(
+    kind: .flag(inversion: nil), longNames: ["version"], shortNames: [], valueName: "", abstract: "Show the version.",
+    isRequired: false, isRepeating: false, defaultDescription: nil, choices: [], completion: .none)
+}
+
+/// Writes a property's Swift name (`_appAudio`) as an option is spelled: `app-audio`.
+func optionName(_ label: String) -> String {
+  var name = ""
+  for character in label.drop(while: { $0 == "_" }) {
+    if character.isUppercase { name += "-" }
+    name += character.lowercased()
+  }
+  return name
+}

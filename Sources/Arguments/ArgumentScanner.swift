@@ -1,0 +1,141 @@
+import SessionModel
+
+/// Hands the words after a command's name to the command's properties.
+struct ArgumentScanner {
+  /// The command's words, the program's name first.
+  private let path: [String]
+  private let positionals: [ArgumentBinding]
+  private let options: [ArgumentBinding]
+  private var seen: Set<ArgumentDefinition> = []
+  private var place = 0
+  private var rest: ArraySlice<ArgumentText> = []
+
+  /// Makes a scanner for `command`, which the words `path` call.
+  init(_ command: any CommandDeclaration, path: [String]) {
+    let bindings = ArgumentBinding.all(of: command)
+    self.path = path
+    positionals = bindings.filter { binding in binding.definition.kind == .positional }
+    options = bindings.filter { binding in binding.definition.kind != .positional }
+  }
+
+  /// Hands over `words`; false when they ask for help.
+  mutating func scan(_ words: ArraySlice<ArgumentText>) throws(RecorderError) -> Bool {
+    rest = words
+    var onlyPositionals = false
+    while let word = rest.popFirst() {
+      let isOption = !onlyPositionals && word.bytes.count > 1 && word.bytes[0] == UInt8(ascii: "-")
+      if !isOption {
+        try takePositional(word)
+      } else if word.string == "--" {
+        onlyPositionals = true
+      } else if word.string == "--help" || word.string == "-h" {
+        return false
+      } else if word.bytes[1] == UInt8(ascii: "-") {
+        try takeLong(word)
+      } else {
+        try takeShort(word)
+      }
+    }
+    for binding in positionals + options where binding.definition.isRequired && !seen.contains(binding.definition) {
+      let missing = binding.definition
+      let value = missing.kind == .positional ? "" : " \(missing.valueName)"
+      throw RecorderError(
+        .usage, "\(name) needs \(missing.displayName)\(value).", hint: seeHelp)
+    }
+    return true
+  }
+
+  private var name: String { path.dropFirst().joined(separator: " ") }
+  private var seeHelp: String { "See \(path.joined(separator: " ")) --help." }
+
+  private mutating func takePositional(_ word: ArgumentText) throws(RecorderError) {
+    guard place < positionals.count else {
+      throw RecorderError(
+        .usage, "\"\(word)\" is one argument too many for \(name).", hint: seeHelp)
+    }
+    let binding = positionals[place]
+    if !binding.definition.isRepeating { place += 1 }
+    try give(word, to: binding)
+  }
+
+  /// Takes `--name`, `--name=VALUE` or `--name VALUE`.
+  private mutating func takeLong(_ word: ArgumentText) throws(RecorderError) {
+    let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))
+    let spelling = ArgumentText(bytes: Array(word.bytes[..<(equals ?? word.bytes.count)]))
+    let value = equals.map { index in ArgumentText(bytes: Array(word.bytes[(index + 1)...])) }
+    let name = spelling.string.map { text in String(text.dropFirst(2)) } ?? ""
+    if let binding = options.first(where: { option in option.definition.longNames.contains(name) }) {
+      try take(binding, spelling: spelling, value: value)
+    } else if let binding = options.first(where: { option in option.definition.inverseNames.contains(name) }) {
+      guard value == nil else { throw takesNoValue(spelling) }
+      try give(nil, to: binding, inverted: true)
+    } else {
+      throw unknown(spelling)
+    }
+  }
+
+  /// Takes `-o VALUE`, `-oVALUE`, or letters of flags together.
+  private mutating func takeShort(_ word: ArgumentText) throws(RecorderError) {
+    var letters = word.bytes.dropFirst()
+    while let letter = letters.popFirst() {
+      let spelling = ArgumentText(bytes: [UInt8(ascii: "-"), letter])
+      let character = Character(UnicodeScalar(letter))
+      guard let binding = options.first(where: { option in option.definition.shortNames.contains(character) }) else {
+        throw unknown(word.bytes.count == 2 || letter >= 0x80 ? word : spelling)
+      }
+      if binding.definition.takesValue {
+        try take(binding, spelling: spelling, value: letters.isEmpty ? nil : ArgumentText(bytes: Array(letters)))
+        return
+      }
+      try give(nil, to: binding)
+    }
+  }
+
+  /// Gives `binding` the value that came with its spelling, or the next word.
+  private mutating func take(
+    _ binding: ArgumentBinding, spelling: ArgumentText, value: ArgumentText?
+  ) throws(RecorderError) {
+    switch binding.definition.kind {
+    case .flag, .positional:
+      guard value == nil else { throw takesNoValue(spelling) }
+      try give(nil, to: binding)
+    case .option(valueIsOptional: true):
+      try give(value, to: binding)
+    case .option(valueIsOptional: false):
+      if let value { return try give(value, to: binding) }
+      let usage = "\(spelling) \(binding.definition.valueName)"
+      guard let next = rest.popFirst() else {
+        throw RecorderError(.usage, "\(spelling) needs a value.", hint: "Write \(usage).")
+      }
+      // Any word may be a value (-o -y.mkv), except an option of this command: its value was forgotten.
+      if let text = next.string, options.contains(where: { $0.definition.spellings.contains(text) }) {
+        throw RecorderError(
+          .usage, "\(spelling) needs a value before \(text).",
+          hint: "Write \(usage), or \(spelling)\(spelling.bytes.count > 2 ? "=" : "")\(text) if that is the value.")
+      }
+      try give(next, to: binding)
+    }
+  }
+
+  private mutating func give(
+    _ text: ArgumentText?, to binding: ArgumentBinding, inverted: Bool = false
+  ) throws(RecorderError) {
+    seen.insert(binding.definition)
+    do throws(RecorderError) {
+      try binding.property.take(text, inverted: inverted)
+    } catch {
+      throw RecorderError(error.code, "\(binding.definition.displayName): \(error.message)", hint: error.hint)
+    }
+  }
+
+  private func takesNoValue(_ spelling: ArgumentText) -> RecorderError {
+    RecorderError(.usage, "\(spelling) takes no value.")
+  }
+
+  private func unknown(_ spelling: ArgumentText) -> RecorderError {
+    let known = options.flatMap { option in option.definition.spellings } + ArgumentDefinition.help.spellings
+    return RecorderError(
+      .usage, "\(name) has no option \"\(spelling)\".",
+      hint: suggestion(for: spelling, among: known) ?? seeHelp)
+  }
+}

@@ -1,0 +1,66 @@
+package import FoundationEssentials
+import Glibc
+import SessionModel
+
+/// The reader of standard output went away (`recorder list | head -1`): the command ends, and nothing was wrong.
+package struct OutputClosed: Error {}
+
+/// Data for the person or program that called: standard output carries nothing else.
+package enum StandardOutput {
+  /// Writes one line. `text` is sent as it is: outside text in it has been made `printable`.
+  /// - Throws: `OutputClosed`, or `RecorderError` (writeFailed).
+  package static func line(_ text: String) throws { try write(Array((text + "\n").utf8)) }
+
+  /// Writes `value` as indented JSON.
+  /// - Throws: as `line`.
+  package static func json(_ value: some Encodable) throws {
+    try write(JSONEncoder.canonical(pretty: true).encode(value) + [UInt8(ascii: "\n")])
+  }
+
+  /// Writes each of `values` as JSON on a line of its own.
+  /// - Throws: as `line`.
+  package static func jsonLines(_ values: some Sequence<some Encodable>) throws {
+    let encoder = JSONEncoder.canonical()
+    var buffer = Data()
+    for value in values {
+      buffer += try encoder.encode(value)
+      buffer.append(UInt8(ascii: "\n"))
+      // One system call for so many lines, and a reader that is not kept waiting for long.
+      if buffer.count >= 1 << 16 {
+        try write(buffer)
+        buffer.removeAll(keepingCapacity: true)
+      }
+    }
+    try write(buffer)
+  }
+
+  /// Writes `table`: cut to the terminal's width when standard output is one, whole otherwise.
+  /// - Throws: as `line`.
+  package static func table(_ table: TextTable) throws {
+    try write(Array(table.text(width: Terminal.width(of: STDOUT_FILENO)).utf8))
+  }
+
+  /// Writes `bytes`, all of them.
+  /// - Throws: as `line`.
+  package static func write(_ bytes: some ContiguousBytes) throws {
+    let failure = bytes.withUnsafeBytes { buffer in writeAll(buffer, to: STDOUT_FILENO) }
+    if failure == EPIPE { throw OutputClosed() }
+    guard failure == 0 else {
+      throw RecorderError(.writeFailed, "Standard output cannot be written: \(String(cString: strerror(failure))).")
+    }
+  }
+}
+
+/// Writes all of `buffer` to `descriptor`; 0, or the `errno` that stopped it.
+func writeAll(_ buffer: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+  var rest = buffer[...]
+  while !rest.isEmpty {
+    let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+    if count < 0 {
+      if errno == EINTR { continue }
+      return errno
+    }
+    rest = rest.dropFirst(count)
+  }
+  return 0
+}
