@@ -15,5 +15,6 @@
 static const int64_t recorder_no_pts = AV_NOPTS_VALUE;
 static const int recorder_averror_eof = AVERROR_EOF;
 static const int recorder_averror_again = AVERROR(EAGAIN);
+static const int recorder_averror_invalid_data = AVERROR_INVALIDDATA;
 static inline int recorder_averror(int posix_error) { return AVERROR(posix_error); }
 static inline void recorder_silence_ffmpeg(void) { av_log_set_level(AV_LOG_QUIET); }

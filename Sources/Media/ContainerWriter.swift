@@ -1,0 +1,134 @@
+internal import CFFmpeg
+import Glibc
+package import SessionModel
+
+/// Writes packets to a media file through an open descriptor; no file name ever reaches FFmpeg.
+///
+/// The caller orders the packets of all streams by time; nothing is held back to interleave them.
+package struct ContainerWriter: ~Copyable {
+  /// The kinds of file that are written.
+  package enum Format: String, Sendable, CaseIterable {
+    /// Matroska: readable up to the last flush while it is written.
+    case matroska
+    /// MPEG-4, its index before its data, as browsers like it; readable only when finished.
+    case mp4
+  }
+
+  private let context: UnsafeMutablePointer<AVFormatContext>
+  private let output: UnsafeMutablePointer<AVIOContext>
+  private let file: FileBytes
+  private var lastTicks: [Int64]
+  private var finished = false
+
+  /// Begins a file: its header is in the kernel's hands when this returns.
+  /// - Parameters:
+  ///   - fileDescriptor: an empty file open for reading and writing; owned from now on, also when this throws.
+  ///   - streams: in the order by which packets name them.
+  ///   - metadata: FFmpeg's keys (`title`, `creation_time`) and their texts.
+  /// - Throws: `RecorderError`: writeFailed, or usage when the format does not take a stream.
+  package init(
+    format: Format, fileDescriptor: Int32, streams: [StreamDescription], metadata: [String: String]
+  ) throws(RecorderError) {
+    _ = ffmpegIsSilent
+    let file = FileBytes(descriptor: fileDescriptor, reading: false)
+    let output = try file.makeContext(writing: true)
+    var allocated: UnsafeMutablePointer<AVFormatContext>?
+    guard avformat_alloc_output_context2(&allocated, nil, format.rawValue, nil) >= 0, let context = allocated else {
+      FileBytes.free(output)
+      throw outOfMemory("a media file's writer")
+    }
+    context.pointee.pb = output
+    context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    // Times are the session's and stay that: 0 here is AVFMT_AVOID_NEG_TS_DISABLED.
+    context.pointee.avoid_negative_ts = 0
+    do throws(RecorderError) {
+      for stream in streams { try Self.add(stream, to: context) }
+      for (key, text) in metadata { av_dict_set(&context.pointee.metadata, key, text, 0) }
+      let status = avformat_write_header(context, nil)
+      avio_flush(output)
+      try Self.check(status, file, output)
+    } catch {
+      avformat_free_context(context)
+      FileBytes.free(output)
+      throw error
+    }
+    lastTicks = Array(repeating: .min, count: streams.count)
+    (self.context, self.output, self.file) = (context, output, file)
+  }
+
+  deinit {
+    avformat_free_context(context)
+    FileBytes.free(output)
+  }
+
+  private static func add(
+    _ stream: StreamDescription, to context: UnsafeMutablePointer<AVFormatContext>
+  ) throws(RecorderError) {
+    guard let made = avformat_new_stream(context, nil), let parameters = made.pointee.codecpar,
+      avcodec_parameters_copy(parameters, stream.parameters) >= 0
+    else { throw outOfMemory("a stream of the media file") }
+    // Another container's mark for the codec; the muxer finds its own.
+    parameters.pointee.codec_tag = 0
+    made.pointee.time_base = stream.timeBase
+  }
+
+  /// Bytes in the file so far; what waits for the next flush is not counted.
+  package var bytesWritten: Int64 { file.size }
+
+  /// Adds `packet` to `stream`. A time that is not after the last one's, in the file's ticks, becomes the next tick.
+  /// - Throws: `RecorderError` (writeFailed) with the system's words; what was written before stays playable.
+  package mutating func write(_ packet: consuming Packet, stream: Int) throws(RecorderError) {
+    guard lastTicks.indices.contains(stream), !finished, let target = context.pointee.streams[stream] else {
+      throw RecorderError(.brokenInvariant, "A packet was written to a stream that is not open.")
+    }
+    let pointer = packet.pointer
+    pointer.pointee.stream_index = Int32(stream)
+    av_packet_rescale_ts(pointer, nanosecondTicks, target.pointee.time_base)
+    if pointer.pointee.dts == recorder_no_pts { pointer.pointee.dts = pointer.pointee.pts }
+    let last = lastTicks[stream]
+    if last != .min, pointer.pointee.dts <= last { pointer.pointee.dts = last + 1 }
+    pointer.pointee.pts = max(pointer.pointee.pts, pointer.pointee.dts)
+    lastTicks[stream] = pointer.pointee.dts
+    try Self.check(av_write_frame(context, pointer), file, output)
+  }
+
+  /// Ends the open cluster and hands everything to the kernel: a kill after this loses nothing before it.
+  /// - Throws: `RecorderError` (writeFailed).
+  package mutating func flush() throws(RecorderError) {
+    guard !finished else { return }
+    let status = av_write_frame(context, nil)
+    avio_flush(output)
+    try Self.check(status, file, output)
+  }
+
+  /// Writes index and length and waits until the disk has the file; later calls do nothing.
+  /// - Returns: the file's size in bytes.
+  /// - Throws: `RecorderError` (writeFailed).
+  package mutating func finish() throws(RecorderError) -> Int64 {
+    guard !finished else { return file.size }
+    finished = true
+    try Self.check(0, file, output)
+    let status = av_write_trailer(context)
+    avio_flush(output)
+    try Self.check(status, file, output)
+    // EINVAL: no regular file, nothing to wait for.
+    if fsync(file.descriptor) != 0, errno != EINVAL { throw Self.failed(errno) }
+    return file.size
+  }
+
+  private static func check(
+    _ status: Int32, _ file: FileBytes, _ output: UnsafeMutablePointer<AVIOContext>
+  ) throws(RecorderError) {
+    if file.failure != 0 { throw failed(file.failure) }
+    let status = status < 0 ? status : output.pointee.error
+    if status < 0 {
+      throw RecorderError(.writeFailed, "The media file could not be written: \(words(forStatus: status)).")
+    }
+  }
+
+  private static func failed(_ error: Int32) -> RecorderError {
+    RecorderError(
+      .writeFailed, "The media file could not be written: \(String(cString: strerror(error))).",
+      hint: error == ENOSPC || error == EDQUOT ? "Make room on the disk." : nil)
+  }
+}

@@ -1,0 +1,121 @@
+internal import CYUV
+package import SessionModel
+
+/// The kept picture of the source in the encoder's format, updated where the source changed.
+///
+/// A picture that differs from the source in size holds it scaled down, its aspect ratio kept, in the middle of black bars.
+package struct FrameCanvas: ~Copyable {
+  private let source: PixelSize
+  private let picture: PixelSize
+  private let encoded: PixelSize
+  /// Where the source is inside the picture, in pixels; its corner is even.
+  private let content: PixelRect
+  /// The source as it is, in the encoder's format; without the pointer.
+  private let clean: Picture
+  private let planes: PixelPlanes
+  private var patch: PointerPatch
+
+  /// Makes a black canvas.
+  /// - Parameters:
+  ///   - source: the size of what `update` is given, in pixels.
+  ///   - settings: those of the encoder whose pictures are rendered.
+  ///   - picture: the true picture inside the encoded one, in pixels.
+  /// - Throws: `RecorderError`: usage for a size that cannot be, systemCall when no memory is left.
+  package init(source: PixelSize, settings: VideoEncoderSettings, picture: PixelSize) throws(RecorderError) {
+    let sides = 1...PixelSize.largestSide
+    for size in [source, picture, settings.size]
+    where !sides.contains(size.width) || !sides.contains(size.height) {
+      throw RecorderError(.usage, "A picture of \(size) pixels cannot be recorded.")
+    }
+    guard picture.width <= settings.size.width, picture.height <= settings.size.height else {
+      throw RecorderError(
+        .brokenInvariant, "A picture of \(picture) pixels does not fit into an encoded one of \(settings.size).")
+    }
+    let fitted = source.fitted(into: picture)
+    let clean = try Picture(format: settings.pixelFormat, size: source.paddedToEven)
+    guard let planes = clean.planes else { throw outOfMemory("a canvas") }
+    planes.fillBlack(source.paddedToEven)
+    content = PixelRect(
+      x: (picture.width - fitted.width) / 2 & ~1, y: (picture.height - fitted.height) / 2 & ~1, width: fitted.width,
+      height: fitted.height)
+    patch = PointerPatch()
+    (self.source, self.picture, encoded) = (source, picture, settings.size)
+    self.clean = clean
+    self.planes = planes
+  }
+
+  /// Converts what changed. The part is widened to whole 2x2 blocks and clipped to the source.
+  /// - Parameters:
+  ///   - pixels: the source's first pixel; BGRX, 4 bytes a pixel.
+  ///   - bytesPerRow: bytes from one row to the next.
+  ///   - rect: what changed, in pixels of the source.
+  package mutating func update(from pixels: UnsafeRawPointer, bytesPerRow: Int, rect: PixelRect) {
+    let rect = rect.intersection(PixelRect(source)).alignedToEven.intersection(PixelRect(source))
+    guard !rect.isEmpty else { return }
+    let start = pixels.assumingMemoryBound(to: UInt8.self) + rect.y * bytesPerRow + rect.x * 4
+    planes.at(x: rect.x, y: rect.y).convert(from: start, bytesPerRow: bytesPerRow, size: rect.size)
+  }
+
+  /// Copies the canvas into `picture`, scaled where sizes differ, with the pointer over it; the canvas stays clean.
+  /// - Parameters:
+  ///   - target: one of the encoder's pictures.
+  ///   - pointer: the pointer over the source as it was last updated; nil draws none.
+  package mutating func render(into target: borrowing Picture, pointer: PointerOverlay?) {
+    guard let output = target.planes, output.format == planes.format, target.size == encoded else {
+      preconditionFailure("the picture is another encoder's")
+    }
+    if content.size != picture { output.fillBlack(encoded) }
+    let inside = output.at(x: content.x, y: content.y)
+    let blended = pointer.flatMap { overlay in patch.blend(overlay, source: source) }
+    if content.size == source {
+      planes.copy(to: inside, size: source)
+      if let blended { patch.convert(to: inside, rect: blended) }
+    } else {
+      // Drawn into the canvas for the time of the scaling, then taken off again.
+      if let blended { patch.convert(to: planes, rect: blended) }
+      planes.scale(source, to: content.size, of: inside)
+      if let blended, let pointer {
+        update(from: pointer.pixels, bytesPerRow: pointer.bytesPerRow, rect: blended)
+      }
+    }
+    output.repeatEdge(of: picture, to: encoded)
+  }
+}
+
+/// The few pixels under the pointer, with the pointer drawn over them.
+private struct PointerPatch: ~Copyable {
+  private var pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: 4 * 66 * 66)
+  /// Pixels that fit: a pointer of 64x64, the usual large one, widened to whole 2x2 blocks.
+  private var capacity = 66 * 66
+
+  deinit { pixels.deallocate() }
+
+  /// Draws `overlay` over the clean pixels below it; allocates only when it is larger than all before.
+  /// - Returns: the part of the source that is now in the patch, in whole 2x2 blocks; nil when the pointer is outside.
+  mutating func blend(_ overlay: PointerOverlay, source: PixelSize) -> PixelRect? {
+    let place = PixelRect(x: overlay.x, y: overlay.y, width: overlay.width, height: overlay.height)
+    let visible = place.intersection(PixelRect(source))
+    guard !visible.isEmpty else { return nil }
+    let rect = visible.alignedToEven.intersection(PixelRect(source))
+    if rect.area > capacity {
+      pixels.deallocate()
+      (pixels, capacity) = (.allocate(capacity: 4 * rect.area), rect.area)
+    }
+    let clean =
+      overlay.pixels.assumingMemoryBound(to: UInt8.self) + rect.y * overlay.bytesPerRow + rect.x * 4
+    let stride = Int32(4 * rect.width)
+    ARGBCopy(clean, Int32(overlay.bytesPerRow), pixels, stride, Int32(rect.width), Int32(rect.height))
+    let image = overlay.image + (visible.y - overlay.y) * overlay.width + (visible.x - overlay.x)
+    let below = pixels + ((visible.y - rect.y) * rect.width + (visible.x - rect.x)) * 4
+    image.withMemoryRebound(to: UInt8.self, capacity: 4) { image in
+      _ = ARGBBlend(
+        image, Int32(4 * overlay.width), below, stride, below, stride, Int32(visible.width), Int32(visible.height))
+    }
+    return rect
+  }
+
+  /// Converts the patch to its place `rect` in `planes`.
+  func convert(to planes: PixelPlanes, rect: PixelRect) {
+    planes.at(x: rect.x, y: rect.y).convert(from: pixels, bytesPerRow: 4 * rect.width, size: rect.size)
+  }
+}

@@ -1,0 +1,41 @@
+internal import CFFmpeg
+package import SessionModel
+
+/// One uncompressed picture: the sole owner of an FFmpeg frame, in the format and size of the encoder that made it, or
+/// as a decoder delivered it.
+package struct Picture: ~Copyable {
+  let frame: UnsafeMutablePointer<AVFrame>
+
+  /// Makes a picture of undefined pixels.
+  /// - Throws: `RecorderError` (systemCall) when no memory is left.
+  init(format: PixelFormat, size: PixelSize) throws(RecorderError) {
+    var frame = av_frame_alloc()
+    guard let made = frame else { throw outOfMemory("a picture") }
+    made.pointee.format = format.ffmpeg.rawValue
+    made.pointee.width = Int32(clamping: size.width)
+    made.pointee.height = Int32(clamping: size.height)
+    // 0: FFmpeg's own alignment, what the widest vector instructions of this machine want.
+    guard av_frame_get_buffer(made, 0) >= 0 else {
+      av_frame_free(&frame)
+      throw outOfMemory("a picture of \(size) pixels")
+    }
+    self.frame = made
+  }
+
+  /// Takes the frame that a decoder filled.
+  init(taking frame: UnsafeMutablePointer<AVFrame>) { self.frame = frame }
+
+  deinit {
+    var frame: UnsafeMutablePointer<AVFrame>? = frame
+    av_frame_free(&frame)
+  }
+
+  /// The size in pixels, padding included.
+  package var size: PixelSize { PixelSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height)) }
+  /// When a decoder says that it is shown; the session's epoch in a picture that was not decoded.
+  package var time: Timestamp {
+    Timestamp(nanoseconds: frame.pointee.pts == recorder_no_pts ? 0 : frame.pointee.pts)
+  }
+  /// Where the pixels are; nil in a format that this program only decodes.
+  var planes: PixelPlanes? { PixelPlanes(frame) }
+}
