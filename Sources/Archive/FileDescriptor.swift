@@ -117,4 +117,7 @@ struct FileDescriptor: ~Copyable, Sendable {
     if errno == EWOULDBLOCK { return false }
     throw RecorderError(.write, path, errno: errno)
   }
+
+  /// Gives the lock back at once, even when a child that is just being started still has the descriptor.
+  func unlock() { flock(raw, LOCK_UN) }
 }

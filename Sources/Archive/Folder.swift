@@ -21,24 +21,25 @@ final class Folder: Sendable {
 
   /// Opens the folder at `path`; links on the way to it are the person's own and are followed.
   /// - Returns: nil when there is none.
-  static func open(path: String) throws(RecorderError) -> Folder? {
+  static func open(path: String, for operation: FileOperation = .read) throws(RecorderError) -> Folder? {
     let descriptor = retrying { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     if descriptor >= 0 { return Folder(descriptor: descriptor, path: path) }
     if errno == ENOENT { return nil }
-    throw RecorderError(.read, path, errno: errno)
+    throw RecorderError(operation, path, errno: errno)
   }
 
   /// Opens the folder at `path`, making it and the folders above it when they are missing.
   static func create(path: String) throws(RecorderError) -> Folder {
-    if let folder = try open(path: path) { return folder }
+    if let folder = try open(path: path, for: .create) { return folder }
     var partial = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
       partial += "/\(part)"
       if mkdir(partial, folderMode) != 0 && errno != EEXIST { throw RecorderError(.create, partial, errno: errno) }
     }
-    let descriptor = retrying { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    guard descriptor >= 0 else { throw RecorderError(.create, path, errno: errno) }
-    return Folder(descriptor: descriptor, path: path)
+    guard let folder = try open(path: path, for: .create) else {
+      throw RecorderError(.create, path, errno: ENOENT)
+    }
+    return folder
   }
 
   /// Opens the folder `name` in this one.

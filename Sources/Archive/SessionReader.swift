@@ -89,7 +89,9 @@ package struct SessionReader: Sendable {
   /// Whether a process records it now.
   package func isLive() throws(RecorderError) -> Bool {
     guard let file = try folder.file(ArchiveLocation.Name.lock) else { return false }
-    return try !file.lock(waiting: false, shared: true)
+    guard try file.lock(waiting: false, shared: true) else { return true }
+    file.unlock()
+    return false
   }
 
   /// The bytes that its media files have on disk.

@@ -118,7 +118,12 @@ package final class SessionWriter: Sendable {
   }
 
   /// Lets the session go; it stays in `pending/` until the index has it. Later calls do nothing.
-  package func close() { open.withLock { $0 = nil } }
+  package func close() {
+    open.withLock { open in
+      open?.lock.unlock()
+      open = nil
+    }
+  }
 
   private static func closed(_ id: SessionID) -> RecorderError {
     RecorderError(.brokenInvariant, "The session \(id) is closed already.")
