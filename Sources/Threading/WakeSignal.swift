@@ -24,15 +24,21 @@ package final class WakeSignal: Sendable {
     _ = write(fileDescriptor, &one, 8)
   }
 
-  /// Waits until the signal is set or `deadline` (monotonic ns) is there.
+  /// Waits until the signal is set, `descriptor` can be read or hung up, or `deadline` (monotonic ns) is there.
   /// - Returns: whether the signal is set; it stays so.
-  package func wait(until deadline: Int64) -> Bool {
-    var entry = pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0)
-    while true {
-      let left = deadline - MonotonicClock.now()
-      var time = timespec(nanoseconds: max(0, left))
-      // A signal handler's interruption is no end of the wait.
-      if ppoll(&entry, 1, &time, nil) >= 0 || errno != EINTR { return entry.revents != 0 }
+  package func wait(orFor descriptor: Int32? = nil, until deadline: Int64) -> Bool {
+    var entries = (
+      pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0),
+      // poll leaves out an entry whose descriptor is negative.
+      pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+    )
+    return withUnsafeMutableBytes(of: &entries) { bytes in
+      let entries = bytes.bindMemory(to: pollfd.self)
+      while true {
+        var time = timespec(nanoseconds: max(0, deadline - MonotonicClock.now()))
+        // A signal handler's interruption is no end of the wait.
+        if ppoll(entries.baseAddress, 2, &time, nil) >= 0 || errno != EINTR { return entries[0].revents != 0 }
+      }
     }
   }
 

@@ -1,1 +1,0 @@
-// Capture: to be written.

@@ -1,0 +1,189 @@
+internal import CXCB
+import Glibc
+import SessionModel
+
+/// The kept picture: the whole clean picture at four bytes a pixel, and as much again into which parts are fetched that
+/// cannot land in their place at once. One segment shared with the server, or plain memory when it cannot share.
+struct PictureMemory: ~Copyable {
+  /// The first pixel of the picture.
+  let base: UnsafeMutableRawPointer
+  /// Bytes from one row to the next.
+  let bytesPerRow: Int
+  private let size: PixelSize
+  private let connection: XConnection
+  /// The segment's X id; 0 without shared memory.
+  private let segment: xcb_shm_seg_t
+  private let sequences: UnsafeMutablePointer<UInt32>
+
+  /// Allocates a black picture of `size` pixels.
+  /// - Throws: `RecorderError` (systemCall) when there is no memory for it.
+  init(size: PixelSize, connection: XConnection) throws(RecorderError) {
+    let bytes = size.area * 4
+    let shared = Self.share(bytes: bytes * 2, connection)
+    guard let memory = shared?.1 ?? calloc(2, bytes) else {
+      throw RecorderError(.systemCall, "There is no memory for a picture of \(size) pixels.")
+    }
+    (segment, base) = (shared?.0 ?? 0, memory)
+    (self.size, self.connection, bytesPerRow) = (size, connection, size.width * 4)
+    sequences = .allocate(capacity: GrabPlan.mostRects)
+  }
+
+  deinit {
+    if segment != 0 {
+      xcb_shm_detach(connection.handle, segment)
+      shmdt(base)
+    } else {
+      free(base)
+    }
+    sequences.deallocate()
+  }
+
+  /// Whether the server writes into the picture itself.
+  var isShared: Bool { segment != 0 }
+
+  /// Makes all of the picture black.
+  func clear() { memset(base, 0, size.area * 4) }
+
+  private static func share(
+    bytes: Int, _ connection: XConnection
+  ) -> (xcb_shm_seg_t, UnsafeMutableRawPointer)? {
+    guard connection.extension(recorder_xcb_shm_id()) != nil else { return nil }
+    let id = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0o600)
+    guard id >= 0, let memory = shmat(id, nil, 0), memory != UnsafeMutableRawPointer(bitPattern: -1) else {
+      if id >= 0 { shmctl(id, IPC_RMID, nil) }
+      return nil
+    }
+    let segment = connection.newID()
+    let refusal = XReply(
+      xcb_request_check(
+        connection.handle, xcb_shm_attach_checked(connection.handle, segment, UInt32(id), 0)))
+    // From here it lives as long as somebody is attached: nothing is left behind even when this process is killed.
+    shmctl(id, IPC_RMID, nil)
+    guard refusal == nil, connection.isAlive, isWritten(memory, segment, connection) else {
+      if refusal == nil { xcb_shm_detach(connection.handle, segment) }
+      shmdt(memory)
+      return nil
+    }
+    memset(memory, 0, 4)
+    return (segment, memory)
+  }
+
+  /// Whether the server really writes into the segment: over `ssh -X` an attach can succeed with a segment of that
+  /// number on another machine. Whatever the pixel is, it cannot leave both of two different fillings as they were.
+  private static func isWritten(
+    _ memory: UnsafeMutableRawPointer, _ segment: xcb_shm_seg_t, _ connection: XConnection
+  ) -> Bool {
+    func grabbed(over filling: UInt32) -> UInt32? {
+      memory.storeBytes(of: filling, as: UInt32.self)
+      let cookie = xcb_shm_get_image(
+        connection.handle, connection.root, 0, 0, 1, 1, ~0, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), segment, 0)
+      guard XReply(xcb_shm_get_image_reply(connection.handle, cookie, nil)) != nil else { return nil }
+      return memory.load(as: UInt32.self)
+    }
+    guard let first = grabbed(over: 0), let second = grabbed(over: ~0) else { return false }
+    return first != 0 || second != ~0
+  }
+
+  /// Fetches `rects` of the picture into their places.
+  /// - Parameter origin: the picture's left top corner in `drawable`.
+  /// - Returns: false when the server refused one (a stale geometry), or is gone.
+  func fetch(
+    _ rects: UnsafeBufferPointer<PixelRect>, of drawable: xcb_drawable_t, origin: (x: Int, y: Int)
+  ) -> Bool {
+    var offset = size.area * 4
+    for (index, rect) in rects.enumerated() {
+      sequences[index] = request(rect, of: drawable, origin: origin, offset: place(of: rect) ?? offset)
+      if place(of: rect) == nil { offset += rect.area * 4 }
+    }
+    var succeeded = true
+    offset = size.area * 4
+    for (index, rect) in rects.enumerated() {
+      // Every reply is taken, even after a failure.
+      let fetched = receive(sequences[index], rect, offset: offset) { pixels in copy(pixels, to: rect) }
+      succeeded = fetched && succeeded
+      if place(of: rect) == nil { offset += rect.area * 4 }
+    }
+    return succeeded
+  }
+
+  /// Fetches `rect` and keeps only the rows that differ from the kept picture, for servers without XDamage.
+  /// - Parameter plan: set to the bands of rows that differed.
+  /// - Returns: false when the server refused, or is gone.
+  func fetchDifference(
+    _ rect: PixelRect, of drawable: xcb_drawable_t, origin: (x: Int, y: Int), plan: inout GrabPlan
+  ) -> Bool {
+    plan.clear()
+    if rect.isEmpty { return true }
+    let offset = size.area * 4
+    let sequence = request(rect, of: drawable, origin: origin, offset: offset)
+    return receive(sequence, rect, offset: offset, inPlace: false) { pixels in
+      compare(pixels, rect, plan: &plan)
+    }
+  }
+
+  private func compare(_ pixels: UnsafeRawPointer, _ rect: PixelRect, plan: inout GrabPlan) {
+    let rowBytes = rect.width * 4
+    var band = PixelRect(x: rect.x, y: rect.y, width: rect.width, height: 0)
+    var (all, fits) = (band, true)
+    for row in 0..<rect.height {
+      let new = pixels + row * rowBytes
+      let old = base + (rect.y + row) * bytesPerRow + rect.x * 4
+      guard memcmp(old, new, rowBytes) != 0 else { continue }
+      memcpy(old, new, rowBytes)
+      let line = PixelRect(x: rect.x, y: rect.y + row, width: rect.width, height: 1)
+      all = all.union(line)
+      if band.isEmpty || band.maxY == line.y {
+        band = band.union(line)
+      } else {
+        fits = fits && plan.append(band)
+        band = line
+      }
+    }
+    if !band.isEmpty { fits = fits && plan.append(band) }
+    if !fits { plan.set(all) }
+  }
+
+  /// The offset at which `rect` can be written without touching other pixels; nil when it is narrower than the picture.
+  private func place(of rect: PixelRect) -> Int? { rect.width == size.width ? rect.y * bytesPerRow : nil }
+
+  private func request(
+    _ rect: PixelRect, of drawable: xcb_drawable_t, origin: (x: Int, y: Int), offset: Int
+  ) -> UInt32 {
+    let (x, y) = (Int16(clamping: origin.x + rect.x), Int16(clamping: origin.y + rect.y))
+    let (width, height) = (UInt16(clamping: rect.width), UInt16(clamping: rect.height))
+    let format = UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue)
+    if isShared {
+      return xcb_shm_get_image(
+        connection.handle, drawable, x, y, width, height, ~0, format, segment, UInt32(offset)
+      ).sequence
+    }
+    return xcb_get_image(connection.handle, format, drawable, x, y, width, height, ~0).sequence
+  }
+
+  /// Takes one reply; `body` is given the pixels, row after row, unless they are in their place already.
+  private func receive(
+    _ sequence: UInt32, _ rect: PixelRect, offset: Int, inPlace: Bool = true, _ body: (UnsafeRawPointer) -> Void
+  ) -> Bool {
+    if isShared {
+      let cookie = xcb_shm_get_image_cookie_t(sequence: sequence)
+      guard XReply(xcb_shm_get_image_reply(connection.handle, cookie, nil)) != nil else { return false }
+      if !inPlace || place(of: rect) == nil { body(base + offset) }
+      return true
+    }
+    let cookie = xcb_get_image_cookie_t(sequence: sequence)
+    guard let reply = XReply(xcb_get_image_reply(connection.handle, cookie, nil)) else { return false }
+    return reply.read { image in
+      guard xcb_get_image_data_length(image) >= rect.area * 4, let pixels = xcb_get_image_data(image) else {
+        return false
+      }
+      body(pixels)
+      return true
+    }
+  }
+
+  private func copy(_ pixels: UnsafeRawPointer, to rect: PixelRect) {
+    for row in 0..<rect.height {
+      memcpy(base + (rect.y + row) * bytesPerRow + rect.x * 4, pixels + row * rect.width * 4, rect.width * 4)
+    }
+  }
+}

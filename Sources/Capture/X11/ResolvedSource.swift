@@ -1,0 +1,11 @@
+package import SessionModel
+
+/// A source that was found on its display: what a `VideoSource` is made of.
+package struct ResolvedSource: Hashable, Sendable {
+  /// The X display's name, as it was opened.
+  package let display: String
+  /// What was asked for and what was found; its rectangle's size is the picture's.
+  package let source: Manifest.Source
+  /// The X id of the window that is recorded (with decorations, the window manager's frame); nil for a part of the root.
+  package let window: UInt32?
+}

@@ -1,0 +1,121 @@
+internal import CXCB
+package import SessionModel
+
+/// Finds on an X display what a person named. Opens a connection of its own and closes it when it goes.
+package struct SourceResolver: ~Copyable {
+  private let connection: XConnection
+
+  /// Connects to `display`; nil is $DISPLAY.
+  /// - Throws: `RecorderError` (unavailable) that names DISPLAY, XAUTHORITY or Wayland.
+  package init(display: String?) throws(RecorderError) { connection = try XConnection(display) }
+
+  /// The display's name, as it was opened.
+  package var display: String { connection.display }
+
+  /// Finds `specification`.
+  /// - Parameter decorations: takes a window with its window manager's frame.
+  /// - Throws: `RecorderError` (unavailable) that names what was not found and what there is.
+  package func resolve(
+    _ specification: SourceSpecification, decorations: Bool = false
+  ) throws(RecorderError) -> ResolvedSource {
+    let screen = PixelRect(connection.rootSize)
+    switch specification {
+    case .display: return try resolved(specification, screen)
+    case .monitor(let name): return try resolved(specification, monitor(named: name))
+    case .region(let rect):
+      guard !rect.intersection(screen).isEmpty else {
+        throw RecorderError(
+          .unavailable, "The region \(rect) is outside the display, which is \(screen.size) pixels.")
+      }
+      return try resolved(specification, rect)
+    case .window(let selector):
+      return try window(selector, specification, decorations: decorations)
+    }
+  }
+
+  private func resolved(
+    _ specification: SourceSpecification, _ rect: PixelRect, info: WindowInfo? = nil, window: xcb_window_t? = nil
+  ) throws(RecorderError) -> ResolvedSource {
+    guard max(rect.width, rect.height) <= PixelSize.largestSide else {
+      throw RecorderError(
+        .unavailable,
+        "The source is \(rect.size) pixels; more than \(PixelSize.largestSide) on a side cannot be recorded.",
+        hint: "Record a part of it with region:WxH+X+Y.")
+    }
+    try connection.checkPixels(visual: connection.visual(of: window))
+    return ResolvedSource(
+      display: connection.display, source: Manifest.Source(specification: specification, rect: rect, window: info),
+      window: window)
+  }
+
+  private func monitor(named name: String) throws(RecorderError) -> PixelRect {
+    let monitors = connection.monitors()
+    if let monitor = monitors.first(where: { $0.name == name }) { return monitor.rect }
+    let names = monitors.map { $0.name.printable }.joined(separator: ", ")
+    throw RecorderError(
+      .unavailable, "There is no monitor \"\(name.printable(atMost: 60))\".",
+      hint: monitors.isEmpty ? "The display names no monitors; record display." : "There is \(names).")
+  }
+
+  private func window(
+    _ selector: SourceSpecification.WindowSelector, _ specification: SourceSpecification, decorations: Bool
+  ) throws(RecorderError) -> ResolvedSource {
+    let client = try find(selector)
+    let window = decorations ? connection.topLevel(of: client) : client
+    guard let info = connection.info(of: client), let state = connection.windowState(window) else {
+      try connection.checkAlive()
+      throw RecorderError(.unavailable, "The window 0x\(String(client, radix: 16)) was closed just now.")
+    }
+    guard !state.isInputOnly else {
+      throw RecorderError(
+        .unavailable, "The window 0x\(String(client, radix: 16)) takes input only and shows nothing.")
+    }
+    return try resolved(specification, state.rect, info: info, window: window)
+  }
+
+  private func find(_ selector: SourceSpecification.WindowSelector) throws(RecorderError) -> xcb_window_t {
+    switch selector {
+    case .id(let id):
+      if connection.windowState(id) != nil { return id }
+      try connection.checkAlive()
+      throw RecorderError(
+        .unavailable, "There is no window 0x\(String(id, radix: 16)).", hint: existing)
+    case .active:
+      if let active = connection.activeWindow() { return active }
+      throw RecorderError(.unavailable, "No window is active.", hint: existing)
+    case .title(let text):
+      let wanted = text.lowercased()
+      if let found = first(where: { $0.title.lowercased().contains(wanted) }) { return found }
+      throw RecorderError(
+        .unavailable, "No window's title contains \"\(text.printable(atMost: 60))\".", hint: existing)
+    case .className(let name):
+      let wanted = name.lowercased()
+      if let found = first(where: { [$0.className, $0.instance].contains { $0?.lowercased() == wanted } }) {
+        return found
+      }
+      throw RecorderError(.unavailable, "No window has the class \"\(name.printable(atMost: 60))\".", hint: existing)
+    }
+  }
+
+  /// The topmost window that `condition` holds for, shown ones first.
+  private func first(where condition: (WindowInfo) -> Bool) -> xcb_window_t? {
+    let windows = connection.clientWindows()
+    for shown in [true, false] {
+      for window in windows.reversed() where window.isViewable == shown {
+        if let info = connection.info(of: window.id), condition(info) { return window.id }
+      }
+    }
+    return nil
+  }
+
+  /// The windows there are, at most ten, in one sentence.
+  private var existing: String {
+    let windows = connection.clientWindows().reversed().compactMap { connection.info(of: $0.id) }
+    if windows.isEmpty { return "The display has no windows." }
+    let list = windows.prefix(10).map { window in
+      "0x\(String(window.id, radix: 16)) \"\(window.title.printable(atMost: 40))\""
+        + (window.className.map { " (\($0.printable(atMost: 30)))" } ?? "")
+    }
+    return "There is \(list.joined(separator: ", "))\(windows.count > 10 ? " and \(windows.count - 10) more" : "")."
+  }
+}

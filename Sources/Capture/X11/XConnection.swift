@@ -1,0 +1,105 @@
+internal import CXCB
+import Glibc
+import SessionModel
+
+/// One connection to an X server and the screen it is about. Made, used and freed on one thread.
+final class XConnection {
+  /// xcb's handle.
+  let handle: OpaquePointer
+  /// The display's name, as it was opened.
+  let display: String
+  /// The screen, as it was at the start: its root resizes, its visuals do not.
+  let screen: xcb_screen_t
+  /// The root window.
+  var root: xcb_window_t { screen.root }
+  /// Atoms by name, as far as they were asked for.
+  var atoms: [String: xcb_atom_t] = [:]
+  private let formats: [xcb_format_t]
+  private let isLittleEndian: Bool
+  private let visuals: [(depth: UInt8, visual: xcb_visualtype_t)]
+
+  /// Opens `display`; nil is $DISPLAY.
+  /// - Throws: `RecorderError` (unavailable) that names the display, DISPLAY and XAUTHORITY.
+  init(_ display: String?) throws(RecorderError) {
+    let name = try DisplayName(display)
+    var number: Int32 = 0
+    guard let handle = xcb_connect(name.name, &number) else { throw name.unreachable }
+    guard xcb_connection_has_error(handle) == 0, let setup = xcb_get_setup(handle) else {
+      xcb_disconnect(handle)
+      throw name.unreachable
+    }
+    var screens = xcb_setup_roots_iterator(setup)
+    for _ in 0..<number where screens.rem > 0 { xcb_screen_next(&screens) }
+    guard screens.rem > 0, let screen = screens.data else {
+      xcb_disconnect(handle)
+      throw name.unreachable
+    }
+    let firstFormat = xcb_setup_pixmap_formats(setup)
+    formats = Array(
+      UnsafeBufferPointer(start: firstFormat, count: Int(xcb_setup_pixmap_formats_length(setup))))
+    isLittleEndian = setup.pointee.image_byte_order == UInt8(XCB_IMAGE_ORDER_LSB_FIRST.rawValue)
+    visuals = Self.visuals(of: screen)
+    self.handle = handle
+    self.display = name.name
+    self.screen = screen.pointee
+  }
+
+  deinit { xcb_disconnect(handle) }
+
+  private static func visuals(
+    of screen: UnsafeMutablePointer<xcb_screen_t>
+  ) -> [(depth: UInt8, visual: xcb_visualtype_t)] {
+    var found: [(depth: UInt8, visual: xcb_visualtype_t)] = []
+    var depths = xcb_screen_allowed_depths_iterator(screen)
+    while depths.rem > 0, let depth = depths.data {
+      var visuals = xcb_depth_visuals_iterator(depth)
+      while visuals.rem > 0, let visual = visuals.data {
+        found.append((depth.pointee.depth, visual.pointee))
+        xcb_visualtype_next(&visuals)
+      }
+      xcb_depth_next(&depths)
+    }
+    return found
+  }
+
+  /// Whether the server still answers.
+  var isAlive: Bool { xcb_connection_has_error(handle) == 0 }
+
+  /// Throws `SourceLoss.displayLost` when the server is gone.
+  func checkAlive() throws(RecorderError) {
+    guard isAlive else { throw SourceLoss.displayLost.error }
+  }
+
+  /// A new X id of this connection.
+  func newID() -> UInt32 { xcb_generate_id(handle) }
+
+  /// What the server says of an extension; nil when it lacks it.
+  func `extension`(_ id: OpaquePointer?) -> xcb_query_extension_reply_t? {
+    guard let data = xcb_get_extension_data(handle, id), data.pointee.present != 0 else { return nil }
+    return data.pointee
+  }
+
+  /// Chooses which events of `window` this connection is sent.
+  func select(_ mask: UInt32, on window: xcb_window_t) {
+    var value = mask
+    xcb_change_window_attributes(handle, window, XCB_CW_EVENT_MASK.rawValue, &value)
+  }
+
+  /// Checks that pixels of `visual` are blue, green, red and one more byte, as every later stage expects them.
+  /// - Throws: `RecorderError` (unavailable) that names the visual and its depth.
+  func checkPixels(visual id: xcb_visualid_t) throws(RecorderError) {
+    guard let (depth, visual) = visuals.first(where: { $0.visual.visual_id == id }) else {
+      throw RecorderError(.unavailable, "The server does not describe its visual 0x\(String(id, radix: 16)).")
+    }
+    let bits = formats.first { $0.depth == depth }?.bits_per_pixel ?? 0
+    guard depth == 24 || depth == 32, bits == 32, isLittleEndian, visual.red_mask == 0xFF0000,
+      visual.green_mask == 0xFF00, visual.blue_mask == 0xFF
+    else {
+      throw RecorderError(
+        .unavailable,
+        "Pixels of the visual 0x\(String(id, radix: 16)) (depth \(depth), \(bits) bits a pixel"
+          + "\(isLittleEndian ? "" : ", big-endian")) cannot be recorded.",
+        hint: "Run the X server at depth 24.")
+    }
+  }
+}
