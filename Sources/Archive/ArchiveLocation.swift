@@ -1,0 +1,41 @@
+package import SessionModel
+
+/// Where an archive is: the folder that holds `sessions/`, `pending/` and the index.
+package struct ArchiveLocation: Hashable, Sendable {
+  /// The folder's path.
+  package let path: String
+
+  /// The archive at `path`, which need not exist yet.
+  package init(path: String) { self.path = path }
+
+  /// The archive that `environment` names: $RECORDER_ARCHIVE, else $XDG_DATA_HOME/recorder, else
+  /// ~/.local/share/recorder.
+  /// - Throws: `RecorderError` (configuration) when none of them is set.
+  package static func standard(_ environment: [String: String]) throws(RecorderError) -> ArchiveLocation {
+    if let path = environment["RECORDER_ARCHIVE"], !path.isEmpty { return ArchiveLocation(path: path) }
+    // A relative XDG_DATA_HOME is to be ignored: XDG Base Directory Specification 0.8.
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return ArchiveLocation(path: "\(data)/recorder") }
+    guard let home = environment["HOME"], !home.isEmpty else {
+      throw RecorderError(
+        .configuration, "There is no place for the archive: neither RECORDER_ARCHIVE nor HOME is set.",
+        hint: "Set RECORDER_ARCHIVE to a folder.")
+    }
+    return ArchiveLocation(path: "\(home)/.local/share/recorder")
+  }
+
+  /// The names in the archive and in a session, each at one place.
+  enum Name {
+    static let sessions = "sessions"
+    static let pending = "pending"
+    static let trash = "trash"
+    static let lock = "lock"
+    static let manifest = "manifest.json"
+    static let events = "events.ndjson"
+    static let annotations = "annotations.ndjson"
+    static let media = "media"
+    /// What marks a session in `pending/` as one that is being deleted.
+    static let deletedSuffix = ".deleted"
+    /// What the folder of a session is called until it is complete.
+    static let newPrefix = ".new-"
+  }
+}

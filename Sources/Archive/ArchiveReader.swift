@@ -1,0 +1,109 @@
+import Glibc
+package import SessionModel
+
+/// Finds sessions in an archive by looking at its folders, newest first.
+package struct ArchiveReader: Sendable {
+  /// Where the archive is.
+  package let location: ArchiveLocation
+
+  /// The archive at `location`, which need not exist.
+  package init(_ location: ArchiveLocation) { self.location = location }
+
+  /// The archive's folder; nil when there is none.
+  func root() throws(RecorderError) -> Folder? { try Folder.open(path: location.path) }
+
+  /// Whether its folder of sessions is there: an archive on a disk that is not mounted is missing, not empty.
+  package func isPresent() throws(RecorderError) -> Bool {
+    try root()?.folder(ArchiveLocation.Name.sessions) != nil
+  }
+
+  /// The names of all sessions, newest first; a day's folder is read when its turn comes, and one that cannot be read
+  /// is passed over.
+  /// - Parameter prefix: only names that begin with it.
+  package func sessionIDs(prefix: String = "") throws(RecorderError) -> SessionIDs {
+    SessionIDs(sessions: try root()?.folder(ArchiveLocation.Name.sessions), prefix: prefix)
+  }
+
+  /// The session `id`.
+  /// - Throws: `RecorderError` (sessionNotFound) when there is none.
+  package func session(_ id: SessionID) throws(RecorderError) -> SessionReader {
+    guard let folder = try root()?.session(id) else {
+      throw RecorderError(
+        .sessionNotFound, "There is no session \(id) in \(location.path.printable).",
+        hint: "recorder list shows the sessions.")
+    }
+    return SessionReader(id: id, folder: folder)
+  }
+
+  /// The session that a person means by `text`: a name or its unique beginning, `last`, or `last~N` for the Nth before
+  /// the last.
+  /// - Throws: `RecorderError` (sessionNotFound) when there is none, or more than one.
+  package func resolve(_ text: String) throws(RecorderError) -> SessionID {
+    if text == "last" || text.hasPrefix("last~") {
+      let digits = text.dropFirst("last~".count)
+      if let back = digits.isEmpty && text == "last" ? 0 : Int(digits), back >= 0 {
+        var ids = try sessionIDs()
+        for _ in 0..<back where ids.next() == nil { break }
+        if let id = ids.next() { return id }
+        throw RecorderError(
+          .sessionNotFound, "There is no session \(text.printable(atMost: 40)) in \(location.path.printable).",
+          hint: "recorder list shows the sessions.")
+      }
+    }
+    // Names are date, T, time, Z and a lower-case suffix; a person may type them in either case.
+    let wanted = String(
+      text.enumerated().map { index, character in
+        Character(index < 16 ? character.uppercased() : character.lowercased())
+      })
+    let matches = text.isEmpty ? [] : Array(try sessionIDs(prefix: wanted).prefix(Self.matchesShown + 1))
+    if matches.count == 1 { return matches[0] }
+    let name = "\"\(text.printable(atMost: 40))\""
+    if matches.isEmpty {
+      throw RecorderError(
+        .sessionNotFound, "There is no session \(name) in \(location.path.printable).",
+        hint: "recorder list shows the sessions; a session is named by its id, the beginning of it, last or last~2.")
+    }
+    let shown = matches.prefix(Self.matchesShown).map(\.description).joined(separator: ", ")
+    let more = matches.count > Self.matchesShown ? " and more" : ""
+    throw RecorderError(
+      .sessionNotFound, "More than one session begins with \(name): \(shown)\(more).", hint: "Write more of the id.")
+  }
+
+  /// The sessions that an ambiguous beginning is answered with at most; a screen's line or two.
+  private static let matchesShown = 5
+}
+
+/// The names of an archive's sessions, newest first, read a day at a time.
+package struct SessionIDs: Sequence, IteratorProtocol {
+  /// What the names begin with.
+  private let prefix: String
+  /// Folders yet to be entered, the newest last: years, then months, then days of the one entered.
+  private var folders: [(folder: Folder, date: String)]
+  /// The names of the day entered, the newest last.
+  private var day: [SessionID] = []
+
+  init(sessions: Folder?, prefix: String) {
+    self.prefix = prefix
+    folders = sessions.map { [($0, "")] } ?? []
+  }
+
+  package mutating func next() -> SessionID? {
+    while true {
+      if let id = day.popLast() { return id }
+      guard let (folder, date) = folders.popLast() else { return nil }
+      guard let names = try? folder.names() else { continue }
+      if date.utf8.count == 8 {
+        day = names.compactMap { SessionID($0) }.filter { id in
+          id.description.hasPrefix(date) && id.description.hasPrefix(prefix)
+        }.sorted()
+        continue
+      }
+      let digits = date.isEmpty ? 4 : 2
+      for name in names.sorted() where name.utf8.count == digits && name.utf8.allSatisfy({ (48...57).contains($0) }) {
+        let deeper = date + name
+        let fits = prefix.hasPrefix(deeper) || deeper.hasPrefix(prefix)
+        if fits, let child = try? folder.folder(name) { folders.append((child, deeper)) }
+      }
+    }
+  }
+}

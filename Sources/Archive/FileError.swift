@@ -1,0 +1,50 @@
+import Glibc
+import SessionModel
+
+/// What was tried when a system call on a file failed; it decides the exit code and the remedy.
+enum FileOperation {
+  /// A file or folder was to be made.
+  case create
+  /// Bytes were to be written, or a file to be put in place.
+  case write
+  /// Something was to be read or opened.
+  case read
+}
+
+extension RecorderError {
+  /// The error of a system call that failed with `number` (errno) for the file at `path`.
+  init(_ operation: FileOperation, _ path: String, errno number: Int32) {
+    let reason = String(cString: strerror(number))
+    let verb =
+      switch operation {
+      case .create: "created"
+      case .write: "written"
+      case .read: "read"
+      }
+    let message = "\(path.printable) cannot be \(verb): \(reason)."
+    switch number {
+    case EACCES, EPERM:
+      self.init(.permission, message, hint: "See to the permissions, or name another archive in RECORDER_ARCHIVE.")
+    case ENOSPC, EDQUOT:
+      self.init(.writeFailed, message, hint: "Free some space, or name another archive in RECORDER_ARCHIVE.")
+    case ELOOP:
+      self.init(.cannotCreate, "\(path.printable) is a symbolic link, which is not followed inside the archive.")
+    default:
+      let code: ExitCode =
+        switch operation {
+        case .create: number == EIO || number == EFBIG ? .writeFailed : .cannotCreate
+        case .write: .writeFailed
+        case .read: .systemCall
+        }
+      self.init(code, message)
+    }
+  }
+}
+
+/// Repeats `call` while a signal interrupts it.
+func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
+  while true {
+    let result = call()
+    if result != -1 || errno != EINTR { return result }
+  }
+}

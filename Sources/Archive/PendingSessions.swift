@@ -1,0 +1,57 @@
+import Glibc
+package import SessionModel
+
+/// The sessions that the index has yet to hear of: a file in `pending/` for each one that is recorded, changed or
+/// deleted. A command looks at these alone, so its time does not grow with the archive.
+extension ArchiveReader {
+  /// How long a session may take from its place in `pending/` to its folder, in seconds: a thousand times what it takes.
+  private static let creationTime = 60
+
+  /// The sessions that are being recorded, or were recorded or changed and are not yet in the index; oldest first.
+  package func pending() throws(RecorderError) -> [SessionID] {
+    try pendingNames().compactMap { SessionID($0) }.sorted()
+  }
+
+  /// The sessions that were deleted and may still be in the index.
+  package func deleted() throws(RecorderError) -> [SessionID] {
+    let suffix = ArchiveLocation.Name.deletedSuffix
+    return try pendingNames().filter { $0.hasSuffix(suffix) }.compactMap { SessionID($0.dropLast(suffix.count)) }
+      .sorted()
+  }
+
+  private func pendingNames() throws(RecorderError) -> [String] {
+    try root()?.folder(ArchiveLocation.Name.pending)?.names() ?? []
+  }
+
+  /// Lists `id` as changed, before it is changed.
+  func markPending(_ id: SessionID, suffix: String = "") throws(RecorderError) {
+    guard let root = try root() else { return }
+    _ = try root.createFolder(ArchiveLocation.Name.pending).openOrCreateFile(id.description + suffix)
+  }
+
+  /// Takes `id` off the list once the index has it. One that is recorded stays, and so does one that is just being made.
+  package func settle(_ id: SessionID) throws(RecorderError) {
+    guard let root = try root(), let pending = try root.folder(ArchiveLocation.Name.pending) else { return }
+    if let folder = try root.session(id) {
+      if try SessionReader(id: id, folder: folder).isLive() { return }
+    } else {
+      guard let made = pending.modificationTime(id.description), time(nil) - made > Self.creationTime else { return }
+      try root.day(of: id)?.removeTree(ArchiveLocation.Name.newPrefix + id.description)
+    }
+    try pending.removeFile(id.description)
+  }
+
+  /// Takes the deleted session `id` off the list once the index has forgotten it.
+  package func settleDeleted(_ id: SessionID) throws(RecorderError) {
+    let pending = try root()?.folder(ArchiveLocation.Name.pending)
+    try pending?.removeFile(id.description + ArchiveLocation.Name.deletedSuffix)
+  }
+
+  /// Adds `annotation` to the session `id`, on disk when it returns; the index is to be told next.
+  /// - Throws: `RecorderError` (sessionNotFound, permission, writeFailed).
+  package func annotate(_ id: SessionID, _ annotation: Annotation) throws(RecorderError) {
+    let session = try session(id)
+    try markPending(id)
+    try session.folder.append(annotation)
+  }
+}

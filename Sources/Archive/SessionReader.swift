@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Glibc
+package import SessionModel
+
+/// Reads one session, trusting nothing in it: half a line at the end, words that a later version wrote and paths that
+/// lead elsewhere are all met.
+package struct SessionReader: Sendable {
+  /// The session's name.
+  package let id: SessionID
+  let folder: Folder
+
+  /// The largest manifest that is read, in bytes: 100,000 segments of 150 bytes each.
+  private static let largestManifest = 16 << 20
+
+  init(id: SessionID, folder: Folder) { (self.id, self.folder) = (id, folder) }
+
+  /// The manifest as it is now.
+  /// - Throws: `RecorderError` (damagedData) when it is missing, damaged, or of a format newer than this program.
+  package func manifest() throws(RecorderError) -> Manifest {
+    guard let file = try folder.file(ArchiveLocation.Name.manifest) else {
+      throw RecorderError(.damagedData, "The session \(id) has no manifest.")
+    }
+    let data = Data(try file.readAll(atMost: Self.largestManifest))
+    struct Header: Decodable { let format: Int }
+    let decoder = JSONDecoder()
+    let format = try? decoder.decode(Header.self, from: data).format
+    if let format, format > Manifest.currentFormat {
+      throw RecorderError(
+        .damagedData,
+        "The session \(id) was written by a newer recorder (format \(format)); this one reads format \(Manifest.currentFormat).",
+        hint: "Update recorder to read it.")
+    }
+    guard format != nil, let manifest = try? decoder.decode(Manifest.self, from: data) else {
+      throw RecorderError(.damagedData, "The manifest of session \(id) is damaged.")
+    }
+    guard manifest.id == id else {
+      throw RecorderError(.damagedData, "The manifest of session \(id) is that of \(manifest.id).")
+    }
+    return manifest
+  }
+
+  /// Gives each event to `body`, in the order they were written. A line that is no event is passed over, and so is half
+  /// a line at the end.
+  /// - Throws: `RecorderError` of `body`, or when the file cannot be read.
+  package func forEachEvent(_ body: (Event) throws(RecorderError) -> Void) throws(RecorderError) {
+    guard let file = try folder.file(ArchiveLocation.Name.events) else { return }
+    let decoder = JSONDecoder()
+    _ = try Line.forEach(in: file) { (line) throws(RecorderError) in
+      guard let event = try? decoder.decode(Event.self, from: line) else { return }
+      try body(event)
+    }
+  }
+
+  /// All events, in the order they were written.
+  /// - Throws: `RecorderError` when the file cannot be read.
+  package func events() throws(RecorderError) -> [Event] {
+    var events: [Event] = []
+    try forEachEvent { (event) throws(RecorderError) in events.append(event) }
+    return events
+  }
+
+  /// All annotations, in the order they were added.
+  /// - Throws: `RecorderError` when the file cannot be read.
+  package func annotations() throws(RecorderError) -> [Annotation] {
+    guard let file = try folder.file(ArchiveLocation.Name.annotations) else { return [] }
+    let decoder = JSONDecoder()
+    var annotations: [Annotation] = []
+    _ = try Line.forEach(in: file) { (line) throws(RecorderError) in
+      if let annotation = try? decoder.decode(Annotation.self, from: line) { annotations.append(annotation) }
+    }
+    return annotations
+  }
+
+  /// Opens the media file of `segment` for reading.
+  /// - Returns: its descriptor, which the caller closes.
+  /// - Throws: `RecorderError` (damagedData) when it is missing or its path is none of a session's own.
+  package func openSegment(_ segment: Manifest.Segment) throws(RecorderError) -> Int32 {
+    guard let path = SegmentPath(file: segment.file) else {
+      throw RecorderError(
+        .damagedData,
+        "The manifest of session \(id) names \"\(segment.file.printable(atMost: 60))\", which is no media file of it.")
+    }
+    guard let media = try folder.folder(ArchiveLocation.Name.media), let file = try media.file(path.name) else {
+      throw RecorderError(.damagedData, "The session \(id) has no \(path.file).")
+    }
+    return file.take()
+  }
+
+  /// Whether a process records it now.
+  package func isLive() throws(RecorderError) -> Bool {
+    guard let file = try folder.file(ArchiveLocation.Name.lock) else { return false }
+    guard try file.lock(waiting: false, shared: true) else { return true }
+    file.unlock()
+    return false
+  }
+
+  /// The bytes that its media files have on disk.
+  package func mediaBytes() throws(RecorderError) -> Int64 {
+    guard let media = try folder.folder(ArchiveLocation.Name.media) else { return 0 }
+    var total: Int64 = 0
+    for name in try media.names() where SegmentPath(name: name) != nil {
+      if let file = try media.file(name) { total += try file.size() }
+    }
+    return total
+  }
+}
