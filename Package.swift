@@ -81,7 +81,7 @@ let package = Package(
     tests("MediaTests", ["Media"]),
     tests("ArchiveTests", ["Archive"]),
     tests("RecorderTests", ["Recorder", "Capture", "Media", "Archive", "Threading"]),
-    tests("ReplayTests", ["Replay", "Media", "Archive"]),
+    tests("ReplayTests", ["Replay", "Presentation", "Media", "Archive", "Threading"]),
     tests("IndexTests", ["Index", "Archive"]),
     tests("ArgumentsTests", ["Arguments", "Commands"]),
     tests("CommandTests", ["Archive", "Media", "Replay", "Index"]),

@@ -1,5 +1,4 @@
 internal import CALSA
-import Glibc
 internal import SessionModel
 import Threading
 
@@ -13,6 +12,7 @@ struct ALSASoundDevice: ~Copyable, SoundDevice {
   /// - Parameter wake: ends `wait` while the device stands still.
   /// - Throws: `RecorderError` (unavailable) when it cannot be opened, or does not take stereo at 48 kHz.
   init(wake: WakeSignal) throws(RecorderError) {
+    recorder_alsa_silence()
     var opened: OpaquePointer?
     let status = snd_pcm_open(&opened, "default", SND_PCM_STREAM_PLAYBACK, SND_PCM_NONBLOCK)
     guard status >= 0, let pcm = opened else { throw Self.failure(status) }
@@ -63,8 +63,7 @@ struct ALSASoundDevice: ~Copyable, SoundDevice {
       let status = snd_pcm_wait(pcm, SoundTiming.pollMilliseconds)
       if status < 0 { try check(snd_pcm_recover(pcm, status, 1)) }
     } else {
-      var descriptor = pollfd(fd: wake.fileDescriptor, events: Int16(POLLIN), revents: 0)
-      poll(&descriptor, 1, -1)
+      _ = wake.wait(until: .max)
     }
   }
 

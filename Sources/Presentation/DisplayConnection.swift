@@ -44,13 +44,13 @@ struct DisplayConnection: ~Copyable {
     }
     var roots = xcb_setup_roots_iterator(setup)
     for _ in 0..<max(0, screenNumber) where roots.rem > 1 { xcb_screen_next(&roots) }
-    guard let screen = roots.data?.pointee, Self.showsTrueColour(screen, setup) else {
+    guard let screen = roots.data, Self.showsTrueColour(screen, setup) else {
       throw RecorderError(
         .unavailable, "The display \"\(name.printable(atMost: 60))\" does not show 24-bit colour.",
         hint: "Use a display of depth 24.")
     }
     self.handle = handle
-    self.screen = screen
+    self.screen = screen.pointee
     atoms = Self.intern(handle)
     if let extensionData = xcb_get_extension_data(handle, recorder_xcb_shm_id()), extensionData.pointee.present != 0 {
       sharedMemory = (extensionData.pointee.first_event, extensionData.pointee.major_opcode)
@@ -77,8 +77,10 @@ struct DisplayConnection: ~Copyable {
   }
 
   /// Whether the root window's pixels are 4 bytes: blue, green, red and one unused.
-  private static func showsTrueColour(_ screen: xcb_screen_t, _ setup: UnsafePointer<xcb_setup_t>) -> Bool {
-    guard screen.root_depth == 24, setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue else {
+  private static func showsTrueColour(
+    _ screen: UnsafePointer<xcb_screen_t>, _ setup: UnsafePointer<xcb_setup_t>
+  ) -> Bool {
+    guard screen.pointee.root_depth == 24, setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue else {
       return false
     }
     var formats = xcb_setup_pixmap_formats_iterator(setup)
@@ -87,12 +89,12 @@ struct DisplayConnection: ~Copyable {
       if format.depth == 24, format.bits_per_pixel == 32 { hasFourBytes = true }
       xcb_format_next(&formats)
     }
-    var screen = screen
-    var depths = xcb_screen_allowed_depths_iterator(&screen)
+    // The depths lie behind the screen in memory: a copy of it would have none.
+    var depths = xcb_screen_allowed_depths_iterator(screen)
     while depths.rem > 0, let depth = depths.data {
       var visuals = xcb_depth_visuals_iterator(depth)
       while visuals.rem > 0, let visual = visuals.data?.pointee {
-        if visual.visual_id == screen.root_visual {
+        if visual.visual_id == screen.pointee.root_visual {
           return hasFourBytes && (visual.red_mask, visual.green_mask, visual.blue_mask) == (0xFF0000, 0xFF00, 0xFF)
         }
         xcb_visualtype_next(&visuals)

@@ -1,7 +1,7 @@
 internal import CXCB
 import Glibc
 package import SessionModel
-import Threading
+package import Threading
 
 /// Where a picture of a window is drawn: 4 bytes a pixel, blue, green, red, unused; black where nothing was drawn yet.
 package struct PresentationSurface {
@@ -109,18 +109,16 @@ package struct PresentationWindow: ~Copyable {
     return events.isEmpty ? nil : events.removeFirst()
   }
 
-  /// Waits until the window has something to tell or until `deadline`, in ns of CLOCK_MONOTONIC; nil waits for ever.
+  /// Waits until the window has something to tell, `wake` is set, or `deadline` (ns of CLOCK_MONOTONIC; nil is never)
+  /// is there.
   /// - Throws: `RecorderError` (unavailable) when the display is gone.
-  package mutating func wait(until deadline: Int64?) throws(RecorderError) {
+  package mutating func wait(until deadline: Int64?, wake: WakeSignal) throws(RecorderError) {
     xcb_flush(connection.handle)
     if let event = try nextEvent() {
       events.insert(event, at: 0)
       return
     }
-    var descriptor = pollfd(fd: xcb_get_file_descriptor(connection.handle), events: Int16(POLLIN), revents: 0)
-    // Rounded up: a millisecond late shows the due frame, a millisecond early spins.
-    let milliseconds = deadline.map { Int32(clamping: (max(0, $0 - MonotonicClock.now()) + 999_999) / 1_000_000) }
-    poll(&descriptor, 1, milliseconds ?? -1)
+    _ = wake.wait(orFor: xcb_get_file_descriptor(connection.handle), until: deadline ?? .max)
   }
 
   /// Fills the screen with the window, or gives it its former place back.
@@ -222,6 +220,7 @@ package struct PresentationWindow: ~Copyable {
       if !isManaged {
         xcb_set_input_focus(
           connection.handle, UInt8(XCB_INPUT_FOCUS_POINTER_ROOT.rawValue), id, xcb_timestamp_t(XCB_CURRENT_TIME))
+        xcb_flush(connection.handle)
       }
     case XCB_MAPPING_NOTIFY:
       var mapping = raw.load(as: xcb_mapping_notify_event_t.self)

@@ -3,7 +3,7 @@ import Synchronization
 import Threading
 
 /// Gives an output its sound, on the output's own thread.
-package protocol SoundSource: ~Copyable {
+package protocol SoundSource: ~Copyable, SendableMetatype {
   /// Goes to `time` of the session: the next frame read is the one heard then.
   mutating func seek(to time: Timestamp) throws(RecorderError)
   /// Fills `samples` (interleaved floats in `AudioFormat.mix`) with the next frames.
