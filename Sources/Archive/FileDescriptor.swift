@@ -29,15 +29,19 @@ struct FileDescriptor: ~Copyable, Sendable {
 
   /// Reads up to `buffer.count` bytes from byte `offset` on.
   /// - Returns: the bytes read; fewer than asked for only at the file's end.
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(RecorderError) -> Int {
-    var done = 0
-    while done < buffer.count {
-      let count = retrying { pread(raw, buffer.baseAddress.map { $0 + done }, buffer.count - done, Int(offset) + done) }
-      guard count >= 0 else { throw RecorderError(.read, path, errno: errno) }
-      if count == 0 { break }
-      done += count
+  func read(into buffer: inout [UInt8], at offset: Int64) throws(RecorderError) -> Int {
+    let count = buffer.withUnsafeMutableBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let count = retrying { pread(raw, bytes.baseAddress.map { $0 + done }, bytes.count - done, Int(offset) + done) }
+        if count < 0 { return count }
+        if count == 0 { break }
+        done += count
+      }
+      return done
     }
-    return done
+    guard count >= 0 else { throw RecorderError(.read, path, errno: errno) }
+    return count
   }
 
   /// All of the file.
@@ -48,14 +52,7 @@ struct FileDescriptor: ~Copyable, Sendable {
       throw RecorderError(.damagedData, "\(path.printable) has \(size) bytes, more than the \(limit) that it can have.")
     }
     var bytes = [UInt8](repeating: 0, count: Int(size))
-    var failure: RecorderError?
-    let count = bytes.withUnsafeMutableBytes { buffer in
-      do throws(RecorderError) { return try read(into: buffer, at: 0) } catch {
-        failure = error
-        return 0
-      }
-    }
-    if let failure { throw failure }
+    let count = try read(into: &bytes, at: 0)
     return Array(bytes.prefix(count))
   }
 

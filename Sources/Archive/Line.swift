@@ -21,14 +21,7 @@ enum Line {
     var skipping = false
     var buffer = [UInt8](repeating: 0, count: chunk)
     while true {
-      var failure: RecorderError?
-      let count = buffer.withUnsafeMutableBytes { bytes in
-        do throws(RecorderError) { return try file.read(into: bytes, at: offset) } catch {
-          failure = error
-          return 0
-        }
-      }
-      if let failure { throw failure }
+      let count = try file.read(into: &buffer, at: offset)
       if count == 0 { return whole }
       var rest = buffer[..<count]
       while let end = rest.firstIndex(of: Self.end) {

@@ -46,13 +46,9 @@ extension FileDescriptor {
   func endsWithWholeLine() throws(RecorderError) -> Bool {
     let size = try size()
     guard size > 0 else { return true }
-    var last: UInt8 = 0
-    var failure: RecorderError?
-    withUnsafeMutableBytes(of: &last) { buffer in
-      do throws(RecorderError) { _ = try read(into: buffer, at: size - 1) } catch { failure = error }
-    }
-    if let failure { throw failure }
-    return last == Line.end
+    var last: [UInt8] = [0]
+    _ = try read(into: &last, at: size - 1)
+    return last == [Line.end]
   }
 }
 

@@ -1,0 +1,117 @@
+import FoundationEssentials
+import Glibc
+package import SessionModel
+
+/// What recovery found a session to be.
+package enum Recovery: Hashable, Sendable {
+  /// A process records it; it was left alone.
+  case live(Manifest)
+  /// It was closed before; nothing was changed.
+  case closed(Manifest)
+  /// Its recorder was killed; it is closed now.
+  case recovered(Manifest)
+  /// It cannot be read, for the reason given; nothing was changed.
+  case damaged(RecorderError)
+}
+
+extension ArchiveReader {
+  /// Closes the session `id` if its recorder was killed: cuts off the parts of lines and blocks that were being written,
+  /// finds its length (the later of the last `alive` event and the last block) and says so in its manifest. All that is
+  /// whole stays. A second call changes nothing.
+  /// - Throws: `RecorderError` (sessionNotFound), or when the disk does not take the changes.
+  package func recover(_ id: SessionID) throws(RecorderError) -> Recovery {
+    let session = try session(id)
+    var manifest: Manifest
+    do { manifest = try session.manifest() } catch { return .damaged(error) }
+    guard manifest.state == .recording else { return .closed(manifest) }
+    let lock = try session.folder.openOrCreateFile(ArchiveLocation.Name.lock)
+    guard try lock.lock(waiting: false) else { return .live(manifest) }
+    defer { lock.unlock() }
+    // Another may have closed it between the look and the lock.
+    do { manifest = try session.manifest() } catch { return .damaged(error) }
+    guard manifest.state == .recording else { return .closed(manifest) }
+    try session.close(&manifest)
+    return .recovered(manifest)
+  }
+}
+
+extension SessionReader {
+  /// Brings the files of a session whose recorder was killed into order, and `manifest` with them; holds its lock.
+  fileprivate func close(_ manifest: inout Manifest) throws(RecorderError) {
+    let (lastAlive, stop) = try cutEvents()
+    let lastBlock = try cutMedia(&manifest)
+    let end = max(lastAlive, lastBlock, .zero)
+    if let last = manifest.segments.indices.last { manifest.segments[last].end = end }
+    manifest.state = .interrupted
+    manifest.end = Manifest.End(reason: .killed, time: end, message: reason(manifest, end: end, stop: stop))
+    try folder.replaceManifest(manifest)
+  }
+
+  /// Cuts half a line off the events.
+  /// - Returns: the time of the last event that shows the recorder at work, and the words of the last `stop`.
+  private func cutEvents() throws(RecorderError) -> (last: Timestamp, stop: String?) {
+    guard let file = try folder.file(ArchiveLocation.Name.events, writing: true) else { return (.zero, nil) }
+    let decoder = JSONDecoder()
+    var (last, stop) = (Timestamp.zero, String?.none)
+    let whole = try Line.forEach(in: file) { (line) throws(RecorderError) in
+      guard let event = try? decoder.decode(Event.self, from: line) else { return }
+      if event.kind == .alive || event.kind == .stop { last = max(last, event.time) }
+      if event.kind == .stop { stop = event.text ?? "" }
+    }
+    if whole < (try file.size()) {
+      try file.truncate(to: whole)
+      try file.synchronize()
+    }
+    return (last, stop)
+  }
+
+  /// Cuts the parts of blocks off the media files, and brings the manifest's segments to what is there.
+  /// - Returns: the session's time at the last block of the last file.
+  private func cutMedia(_ manifest: inout Manifest) throws(RecorderError) -> Timestamp {
+    guard let media = try folder.folder(ArchiveLocation.Name.media) else { return .zero }
+    var last = Timestamp.zero
+    for path in try media.names().compactMap({ SegmentPath(name: $0) }).sorted() {
+      guard let file = try media.file(path.name, writing: true) else { continue }
+      var walker = try MatroskaWalker(file)
+      let tail = try walker.tail()
+      let whole = walker.close()
+      if let tail, tail.end < (try whole.size()) {
+        try whole.truncate(to: tail.end)
+        if let repair = tail.repair { try whole.overwrite(repair.bytes, at: repair.offset) }
+        try whole.synchronize()
+      }
+      // A file that the manifest had not yet heard of begins where the one before it ends.
+      let index = manifest.segments.firstIndex { $0.file == path.file } ?? manifest.segments.count
+      if index == manifest.segments.count {
+        manifest.segments.append(Manifest.Segment(file: path.file, start: last))
+      }
+      let start = manifest.segments[index].start
+      let (end, overflow) = start.nanoseconds.addingReportingOverflow(tail?.lastTime ?? 0)
+      last = max(last, overflow ? start : Timestamp(nanoseconds: end))
+      manifest.segments[index].bytes = try whole.size()
+      manifest.segments[index].end = manifest.segments[index].end ?? last
+    }
+    return last
+  }
+
+  /// One sentence that says why the recorder ended, as far as it can be seen now.
+  private func reason(_ manifest: Manifest, end: Timestamp, stop: String?) -> String {
+    if let stop {
+      return "The recording had ended\(stop.isEmpty ? "" : " (\(stop))") when the recorder was killed."
+    }
+    var (now, name) = (timespec(), [CChar](repeating: 0, count: 256))
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    let monotonic = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    let isNamed = gethostname(&name, name.count - 1) == 0
+    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // That clock begins at 0 with the machine.
+    if isNamed && host == manifest.host.name && monotonic < manifest.clock.monotonic &+ end.nanoseconds {
+      return "The machine was restarted while it recorded."
+    }
+    var disk = statvfs()
+    if fstatvfs(folder.descriptor, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0 {
+      return "The recorder was killed; the disk is full."
+    }
+    return "The recorder was killed."
+  }
+}
