@@ -4,7 +4,7 @@ package import SessionModel
 ///
 /// The loop is `wait`, then `grab`: `wait` reports a change at most once a frame interval, and a change that was not
 /// grabbed (because the encoder was busy) stays pending and grows until it is.
-package protocol VideoSource: ~Copyable {
+package protocol VideoSource: ~Copyable, SendableMetatype {
   /// The picture's size in pixels; fixed while the source lives, whatever happens to the window or the screen.
   var size: PixelSize { get }
 

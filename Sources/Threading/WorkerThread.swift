@@ -49,5 +49,14 @@ package final class WorkerThread: Sendable {
     if let thread { pthread_join(thread, nil) }
   }
 
+  /// Gives the thread up: nobody joins it any more. For one that hangs in a call that nothing interrupts.
+  package func detach() {
+    let thread = handle.withLock { handle in
+      defer { handle = nil }
+      return handle
+    }
+    if let thread { pthread_detach(thread) }
+  }
+
   deinit { join() }
 }

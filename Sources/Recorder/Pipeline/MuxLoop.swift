@@ -1,0 +1,81 @@
+internal import Archive
+internal import Media
+import SessionModel
+import Synchronization
+internal import Threading
+
+/// The mux thread's work: writes packets to the media file as they come, hands everything on to the kernel at least once
+/// a second, and notes in the event track that the recorder lives.
+///
+/// Packets of picture and sound come within a fraction of a second of each other, which Matroska's clusters allow, so
+/// they are written in the order they come and none waits for a stream that is silent.
+struct MuxLoop: ~Copyable {
+  var container: ContainerWriter
+  let writer: SessionWriter
+  let control: PipelineControl
+  let packets: BoundedQueue<MuxItem>
+  private var unflushed = false
+  private var nextFlush: Int64 = 0
+  private var nextAlive: Int64 = 0
+  private var hasStarted = false
+
+  /// Nanoseconds between two flushes: half of the second that may be lost, so that a flush and the wait before it fit.
+  private static var flushInterval: Int64 { 500_000_000 }
+  /// Nanoseconds between two `alive` events (DESIGN section 4: one a second).
+  private static var aliveInterval: Int64 { 1_000_000_000 }
+  /// A grab thread unheard of for so many ns is not attested: two heartbeats and some.
+  private static var heartbeatTolerance: Int64 { 2_500_000_000 }
+
+  init(
+    container: consuming ContainerWriter, writer: SessionWriter, control: PipelineControl,
+    packets: BoundedQueue<MuxItem>
+  ) {
+    self.container = container
+    (self.writer, self.control, self.packets) = (writer, control, packets)
+  }
+
+  /// Writes until the queue is closed and empty, then finishes the file.
+  /// - Returns: the file's size in bytes.
+  /// - Throws: `RecorderError` (writeFailed) when the disk takes no more; what was written before stays.
+  mutating func run() throws(RecorderError) -> Int64 {
+    nextFlush = MonotonicClock.now() + Self.flushInterval
+    nextAlive = MonotonicClock.now() + Self.aliveInterval
+    while true {
+      switch packets.pop(until: min(nextAlive, unflushed ? nextFlush : .max)) {
+      case .element(let item):
+        try container.write(item.packet, stream: item.stream)
+        unflushed = true
+        if !hasStarted { try start() }
+      case .timedOut: break
+      case .closed: return try container.finish()
+      }
+      try keepUp(at: MonotonicClock.now())
+    }
+  }
+
+  /// The recording counts as started when its first packet is on disk.
+  private mutating func start() throws(RecorderError) {
+    try flush()
+    hasStarted = true
+    _ = control.started.tryPush(true)
+  }
+
+  private mutating func keepUp(at now: Int64) throws(RecorderError) {
+    if unflushed, now >= nextFlush || now >= nextAlive {
+      try flush()
+      nextFlush = now + Self.flushInterval
+    }
+    guard now >= nextAlive else { return }
+    nextAlive = now + Self.aliveInterval
+    // Attests only what the grab thread saw: a screen it cannot look at is not called still.
+    let seen = control.heartbeat.load(ordering: .relaxed)
+    guard hasStarted, now - seen < Self.heartbeatTolerance else { return }
+    try writer.append(Event(time: Timestamp(nanoseconds: now - control.epoch), kind: .alive))
+  }
+
+  private mutating func flush() throws(RecorderError) {
+    try container.flush()
+    unflushed = false
+    control.bytes.store(container.bytesWritten, ordering: .relaxed)
+  }
+}

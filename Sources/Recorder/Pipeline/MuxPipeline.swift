@@ -1,0 +1,60 @@
+internal import Archive
+internal import Media
+import SessionModel
+import Synchronization
+internal import Threading
+
+/// The thread that writes the media file.
+final class MuxPipeline: Sendable {
+  private let packets: BoundedQueue<MuxItem>
+  private let thread: WorkerThread
+  private let result = BoundedQueue<Result<Int64, RecorderError>>(capacity: 1)
+  private let control: PipelineControl
+
+  /// Packets that may wait for the disk (DESIGN section 5): two seconds of picture, or of sound.
+  static let capacity = 64
+
+  /// Opens the file on its thread and begins to write what comes through `packets`.
+  /// - Parameters:
+  ///   - fileDescriptor: the media file, which the thread takes over.
+  ///   - streams: the encoded streams, in the order of the file.
+  /// - Throws: `RecorderError` when the file cannot be begun.
+  init(
+    fileDescriptor: Int32, streams: [StreamDescription], metadata: [String: String], writer: SessionWriter,
+    control: PipelineControl, packets: BoundedQueue<MuxItem>
+  ) throws(RecorderError) {
+    (self.packets, self.control) = (packets, control)
+    let opened = BoundedQueue<RecorderError?>(capacity: 1)
+    let result = result
+    thread = try WorkerThread(name: "mux") {
+      do throws(RecorderError) {
+        let container = try ContainerWriter(
+          format: .matroska, fileDescriptor: fileDescriptor, streams: streams, metadata: metadata)
+        _ = opened.push(nil)
+        var loop = MuxLoop(container: container, writer: writer, control: control, packets: packets)
+        _ = result.push(.success(try loop.run()))
+      } catch {
+        _ = opened.tryPush(error)
+        control.fail(.writeFailed, error)
+        // Nobody must wait for a file that takes no more.
+        packets.close()
+        while packets.pop() != nil {}
+        _ = result.push(.failure(error))
+      }
+    }
+    if let error = opened.pop() ?? nil { throw error }
+  }
+
+  /// Writes what is left, finishes the file and joins the thread.
+  /// - Returns: the file's size in bytes as far as it is known, and what went wrong.
+  func finish() -> (bytes: Int64, error: RecorderError?) {
+    packets.close()
+    let ended = result.pop()
+    thread.join()
+    switch ended {
+    case .success(let bytes): return (bytes, nil)
+    case .failure(let error): return (control.bytes.load(ordering: .relaxed), error)
+    case nil: return (0, RecorderError(.brokenInvariant, "The media file's thread did not answer."))
+    }
+  }
+}

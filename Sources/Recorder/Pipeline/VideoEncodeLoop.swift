@@ -1,0 +1,68 @@
+internal import Media
+import SessionModel
+internal import Threading
+
+/// One packet on its way to the file.
+struct MuxItem: ~Copyable {
+  /// The encoded packet.
+  let packet: Packet
+  /// The stream it belongs to: its place in the file, from 0.
+  let stream: Int
+}
+
+/// The encode thread's work: frames in, packets out. It keeps the last picture back, to repeat it at the end.
+struct VideoEncodeLoop: ~Copyable {
+  var encoder: VideoEncoder
+  let control: PipelineControl
+  let free: BoundedQueue<Picture>
+  let filled: BoundedQueue<EncodeJob>
+  let packets: BoundedQueue<MuxItem>
+  private var last: EncodeJob?
+
+  /// Pictures in flight: one being filled, one waiting, one being encoded (DESIGN section 6), and the one kept back.
+  static var pictures: Int { 4 }
+  /// The video's place in the file.
+  static var stream: Int { 0 }
+
+  init(
+    encoder: consuming VideoEncoder, control: PipelineControl, free: BoundedQueue<Picture>,
+    filled: BoundedQueue<EncodeJob>, packets: BoundedQueue<MuxItem>
+  ) {
+    self.encoder = encoder
+    (self.control, self.free, self.filled, self.packets) = (control, free, filled, packets)
+  }
+
+  /// Encodes until the queue of frames is closed and empty; then repeats the last picture at the time of the stop, so
+  /// that the file lasts as long as the recording did, and flushes the encoder.
+  /// - Throws: `RecorderError` when the encoder fails.
+  mutating func run() throws(RecorderError) {
+    while let job = filled.pop() {
+      try encode(job.picture, at: job.time, keyframe: job.keyframe)
+      if let previous = last.take() { _ = free.tryPush(previous.picture) }
+      last = consume job
+    }
+    let packets = packets
+    if let job = last.take() {
+      let end = Timestamp(nanoseconds: (control.stopRequested ?? MonotonicClock.now()) - control.epoch)
+      if end - job.time >= VideoTiming.tick { try encode(job.picture, at: end, keyframe: false) }
+    }
+    try encoder.finish { packet in _ = packets.push(MuxItem(packet: packet, stream: Self.stream)) }
+  }
+
+  private mutating func encode(_ picture: borrowing Picture, at time: Timestamp, keyframe: Bool) throws(RecorderError) {
+    let packets = packets
+    try encoder.encode(picture, at: time, keyframe: keyframe) { packet in
+      _ = packets.push(MuxItem(packet: packet, stream: Self.stream))
+    }
+  }
+}
+
+/// Constants of the video's times, in ns.
+enum VideoTiming {
+  /// The container counts milliseconds: two frames are at least one apart.
+  static let tick: Int64 = 1_000_000
+  /// After so long a frame is made a keyframe, so that a seek never decodes more than that.
+  static let keyframeInterval: Int64 = 5_000_000_000
+  /// Between two signs of life of the grab thread on a still screen; `alive` events rest on them.
+  static let heartbeatInterval: Int64 = 1_000_000_000
+}

@@ -1,0 +1,109 @@
+internal import Capture
+internal import Media
+import SessionModel
+import Synchronization
+internal import Threading
+
+/// One frame on its way to the encoder.
+struct EncodeJob: ~Copyable {
+  /// The picture, which goes back to the free list afterwards.
+  let picture: Picture
+  /// When it was grabbed.
+  let time: Timestamp
+  /// Whether it must decode without what came before.
+  let keyframe: Bool
+}
+
+/// The grab thread's work: waits for changes, grabs them into the kept canvas and hands copies of it to the encoder.
+/// After the first frames nothing here allocates; when the encoder is behind, changes are left with the X server, where
+/// they coalesce, and the next frame carries them.
+struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
+  var source: Source
+  var canvas: FrameCanvas
+  let control: PipelineControl
+  /// Pictures that the encoder is done with.
+  let free: BoundedQueue<Picture>
+  /// Frames for the encoder.
+  let filled: BoundedQueue<EncodeJob>
+  private var lastTime = Timestamp(nanoseconds: -1)
+  private var lastKeyframe = Timestamp(nanoseconds: .min / 2)
+
+  init(
+    source: consuming Source, canvas: consuming FrameCanvas, control: PipelineControl,
+    free: BoundedQueue<Picture>, filled: BoundedQueue<EncodeJob>
+  ) {
+    self.source = source
+    self.canvas = canvas
+    (self.control, self.free, self.filled) = (control, free, filled)
+  }
+
+  /// Grabs until it is asked to stop.
+  /// - Throws: `RecorderError` when the source is lost; the frames before it are with the encoder.
+  mutating func run() throws(RecorderError) {
+    while control.stopRequested == nil { try step() }
+  }
+
+  private mutating func step() throws(RecorderError) {
+    let now = MonotonicClock.now()
+    control.heartbeat.store(now, ordering: .relaxed)
+    guard try source.wait(until: now + VideoTiming.heartbeatInterval) == .changed else { return }
+    guard let picture = free.tryPop() else {
+      control.droppedFrames.add(1, ordering: .relaxed)
+      return
+    }
+    try grab(into: picture)
+  }
+
+  private mutating func grab(into picture: consuming Picture) throws(RecorderError) {
+    guard let time = try Self.fetch(&source, &canvas, into: picture, control) else {
+      _ = free.push(picture)
+      return
+    }
+    submit(picture, at: Timestamp(nanoseconds: time - control.epoch))
+  }
+
+  /// Brings the canvas up to date and copies it, with the pointer, into `picture`.
+  /// - Returns: when the pixels were fetched, in monotonic ns; nil when nothing had changed.
+  private static func fetch(
+    _ source: inout Source, _ canvas: inout FrameCanvas, into picture: borrowing Picture, _ control: PipelineControl
+  ) throws(RecorderError) -> Int64? {
+    var time = Int64(0)
+    let changed = try source.grab { frame in
+      time = frame.time
+      for rect in frame.rects {
+        canvas.update(from: frame.pixels, bytesPerRow: frame.bytesPerRow, rect: rect)
+        lookForPicture(frame, rect, control)
+      }
+      let pointer = frame.pointer.map { pointer in
+        PointerOverlay(
+          image: pointer.image, width: pointer.width, height: pointer.height, x: pointer.x, y: pointer.y,
+          pixels: frame.pixels, bytesPerRow: frame.bytesPerRow)
+      }
+      canvas.render(into: picture, pointer: pointer)
+    }
+    return changed ? time : nil
+  }
+
+  private mutating func submit(_ picture: consuming Picture, at time: Timestamp) {
+    let time = max(time, lastTime.nanoseconds < 0 ? .zero : lastTime + VideoTiming.tick)
+    let keyframe = time - lastKeyframe >= VideoTiming.keyframeInterval
+    if keyframe { lastKeyframe = time }
+    lastTime = time
+    control.frames.add(1, ordering: .relaxed)
+    _ = filled.push(EncodeJob(picture: picture, time: time, keyframe: keyframe))
+  }
+
+  /// Notes the first pixel that is not black; afterwards it costs one load.
+  private static func lookForPicture(
+    _ frame: borrowing GrabbedFrame, _ rect: PixelRect, _ control: PipelineControl
+  ) {
+    if control.sawPicture.load(ordering: .relaxed) { return }
+    for row in rect.y..<rect.maxY {
+      let pixels = (frame.pixels + row * frame.bytesPerRow).assumingMemoryBound(to: UInt32.self)
+      for column in rect.x..<rect.maxX where pixels[column] & 0x00FF_FFFF != 0 {
+        control.sawPicture.store(true, ordering: .relaxed)
+        return
+      }
+    }
+  }
+}

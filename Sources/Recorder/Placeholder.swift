@@ -1,1 +1,0 @@
-// Recorder: to be written.

@@ -1,0 +1,114 @@
+package import Archive
+internal import Capture
+import Glibc
+internal import Media
+package import SessionModel
+import Synchronization
+internal import Threading
+
+/// One recording: finds its source, starts the threads that grab, encode, mix and write, and ends them in order.
+///
+/// It runs on a queue of its own, since starting and stopping wait for threads.
+package actor RecordingSession {
+  /// The session that is recorded.
+  package nonisolated let id: SessionID
+  private nonisolated let executor: QueueExecutor
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  private nonisolated let parts: RecordingParts
+  private var manifest: Manifest
+  private var outcome: Outcome?
+
+  /// How a recording ended.
+  package struct Outcome: Sendable {
+    /// The session's manifest as it is on disk.
+    package let manifest: Manifest
+    /// Why the program must not end with 0; nil when all went as asked.
+    package let error: RecorderError?
+  }
+
+  /// Starts to record. Returns when the first frame is on disk.
+  /// - Parameters:
+  ///   - options: what to record.
+  ///   - archive: where to keep it.
+  ///   - notify: called from any thread with what the person should be told at once.
+  /// - Throws: `RecorderError` that names what was wrong; nothing is left in the archive then.
+  package init(
+    _ options: RecordingOptions, in archive: ArchiveLocation, notify: @escaping @Sendable (Event) -> Void
+  ) throws(RecorderError) {
+    executor = QueueExecutor(label: "recording")
+    parts = try Startup(options: options, archive: archive, notify: notify).run()
+    manifest = parts.manifest
+    id = parts.manifest.id
+  }
+
+  /// Waits until the recording can no longer go on by itself.
+  /// - Returns: the reason and what to tell the person; nil when the task was cancelled.
+  package nonisolated func failure() async -> (reason: Manifest.Reason, error: RecorderError)? {
+    for await failure in parts.control.failures { return (failure.reason, failure.error) }
+    return nil
+  }
+
+  /// How far the recording is.
+  package struct Progress: Sendable {
+    /// Nanoseconds since it began.
+    package let elapsed: Int64
+    /// Frames recorded and frames left out because the encoder was busy.
+    package let frames: Int, droppedFrames: Int
+    /// The media file's size in bytes.
+    package let bytes: Int64
+    /// The loudest sample of the last moment, 0 to 1, of each sound input.
+    package let levels: [Float]
+  }
+
+  /// How far the recording is now.
+  package nonisolated var progress: Progress {
+    Progress(
+      elapsed: MonotonicClock.now() - parts.control.epoch, frames: parts.control.frames.load(ordering: .relaxed),
+      droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed),
+      bytes: parts.control.bytes.load(ordering: .relaxed),
+      levels: [])
+  }
+
+  /// Ends the recording: sources stop, queues close, encoders flush, the file and the manifest are closed. Later calls
+  /// return what the first one did.
+  /// - Parameters:
+  ///   - reason: why.
+  ///   - error: what went wrong, when something did.
+  package func stop(_ reason: Manifest.Reason, error: RecorderError? = nil) -> Outcome {
+    if let outcome { return outcome }
+    var firstError = error
+    func note(_ error: RecorderError?) { firstError = firstError ?? error }
+
+    parts.control.stop(at: stopTime(for: reason))
+    let end = Timestamp(nanoseconds: (parts.control.stopRequested ?? MonotonicClock.now()) - parts.control.epoch)
+    note(parts.video.finish())
+    let (bytes, muxError) = parts.mux.finish()
+    note(muxError)
+
+    manifest.state = .finished
+    manifest.end = Manifest.End(reason: reason, time: end, message: firstError?.message)
+    manifest.segments[0].end = end
+    manifest.segments[0].bytes = bytes
+    manifest.statistics = Manifest.Statistics(
+      frames: parts.control.frames.load(ordering: .relaxed),
+      droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed), bytes: bytes)
+    do throws(RecorderError) {
+      try parts.writer.append(Event(time: end, kind: .stop, text: reason.rawValue))
+      try parts.writer.replaceManifest(manifest)
+    } catch {
+      note(error)
+    }
+    parts.writer.close()
+    let outcome = Outcome(manifest: manifest, error: firstError)
+    self.outcome = outcome
+    return outcome
+  }
+
+  /// Now, or exactly the end of the duration that was asked for.
+  private func stopTime(for reason: Manifest.Reason) -> Int64 {
+    let now = MonotonicClock.now()
+    guard reason == .duration, let duration = manifest.options.duration else { return now }
+    return min(now, parts.control.epoch + duration)
+  }
+}

@@ -1,0 +1,160 @@
+internal import Archive
+internal import Capture
+import Glibc
+internal import Media
+import SessionModel
+internal import Threading
+
+/// What a recording consists of while it runs.
+struct RecordingParts: Sendable {
+  let control: PipelineControl
+  let manifest: Manifest
+  let writer: SessionWriter
+  let video: VideoPipeline
+  let mux: MuxPipeline
+}
+
+/// Brings a recording up in an order in which whatever is wrong is known before anything is written: source, plan, sound
+/// devices, encoder; then the session's folder and file; then the threads that fill them. A failure on the way takes
+/// everything down again and leaves nothing in the archive.
+struct Startup {
+  let options: RecordingOptions
+  let archive: ArchiveLocation
+  /// Told what the person should know at once.
+  let notify: @Sendable (Event) -> Void
+
+  func run() throws(RecorderError) -> RecordingParts {
+    try RecordingPlan.check(options)
+    let source = try SourceResolver(display: options.display).resolve(
+      options.source, decorations: options.video.decorations)
+    let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
+    let control = try PipelineControl(epoch: MonotonicClock.now())
+    let packets = BoundedQueue<MuxItem>(capacity: MuxPipeline.capacity)
+    let video = try VideoPipeline(plan.encoder, control: control, packets: packets)
+    var (session, file) = (SessionWriter?.none, MuxPipeline?.none)
+    do throws(RecorderError) {
+      try startGrabbing(plan, source, video, control)
+      let streams = [video.stream]
+      let clock = Self.clock(epoch: control.epoch)
+      let writer = try SessionWriter.create(in: archive, at: clock.utc) { id in
+        makeManifest(id, plan: plan, source: source, clock: clock, streams: streams)
+      }
+      session = writer
+      var manifest = makeManifest(writer.id, plan: plan, source: source, clock: clock, streams: streams)
+      let segment = try writer.createSegment(1)
+      manifest.segments = [Manifest.Segment(file: segment.file, start: .zero)]
+      let mux = try MuxPipeline(
+        fileDescriptor: segment.fileDescriptor, streams: streams, metadata: metadata(of: manifest), writer: writer,
+        control: control, packets: packets)
+      file = mux
+      try writer.replaceManifest(manifest)
+      try annotate(writer, at: clock.utc)
+      let report = self.report(to: writer, control)
+      report(Event(time: .zero, kind: .start, text: plan.options.source.text))
+      guard control.started.pop() != nil else {
+        throw RecorderError(.brokenInvariant, "No frame reached the disk.")
+      }
+      return RecordingParts(
+        control: control, manifest: manifest, writer: writer, video: video, mux: mux)
+    } catch {
+      throw takeDown(after: error, control, packets, video, file, session)
+    }
+  }
+
+  private func startGrabbing(
+    _ plan: RecordingPlan, _ source: ResolvedSource, _ pipeline: VideoPipeline, _ control: PipelineControl
+  ) throws(RecorderError) {
+    let video = plan.options.video
+    try pipeline.start(
+      canvas: { () throws(RecorderError) in
+        try FrameCanvas(source: source.source.rect.size, settings: plan.encoder, picture: plan.pictureSize)
+      },
+      source: { () throws(RecorderError) in
+        try X11VideoSource(
+          source, cursor: video.showsCursor, frameInterval: 1_000_000_000 / Int64(video.framesPerSecond),
+          wake: control.wake)
+      })
+  }
+
+  /// Ends what was started; nothing was recorded, so the session goes too.
+  /// - Returns: what to report: a thread's own reason before the one that was noticed here.
+  private func takeDown(
+    after error: RecorderError, _ control: PipelineControl, _ packets: BoundedQueue<MuxItem>, _ video: VideoPipeline,
+    _ file: MuxPipeline?, _ session: SessionWriter?
+  ) -> RecorderError {
+    control.stop(at: MonotonicClock.now())
+    packets.close()
+    _ = video.finish()
+    _ = file?.finish()
+    if let session {
+      session.close()
+      try? ArchiveReader(archive).delete(session.id)
+    }
+    return control.firstFailure ?? error
+  }
+
+  /// Writes an event to the session and passes on what the person should know. A full disk is the media file's to
+  /// report, which fails at the same time.
+  private func report(to writer: SessionWriter, _ control: PipelineControl) -> @Sendable (Event) -> Void {
+    let notify = notify
+    return { event in
+      do throws(RecorderError) {
+        try writer.append(event)
+      } catch {
+        control.fail(.writeFailed, error)
+      }
+      if event.kind == .warning || event.kind == .gap { notify(event) }
+    }
+  }
+
+  private func annotate(_ writer: SessionWriter, at time: WallTime) throws(RecorderError) {
+    if let title = options.title { try writer.annotate(Annotation(added: time, kind: .title, text: title)) }
+    for tag in options.tags { try writer.annotate(Annotation(added: time, kind: .tag, text: tag)) }
+  }
+}
+
+extension Startup {
+  /// The wall clock at a monotonic time of just now.
+  static func clock(epoch: Int64) -> Manifest.Clock {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let since = MonotonicClock.now() - epoch
+    let utc = WallTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - since)
+    return Manifest.Clock(utc: utc, monotonic: epoch, utcOffset: utc.localUTCOffset)
+  }
+
+  private func makeManifest(
+    _ id: SessionID, plan: RecordingPlan, source: ResolvedSource, clock: Manifest.Clock, streams: [StreamDescription]
+  ) -> Manifest {
+    let tracks = streams.enumerated().map { index, stream in
+      var track = Manifest.Track(
+        index: index, kind: stream.kind == .video ? .video : .audio, codec: stream.codecName)
+      if stream.kind == .video {
+        (track.size, track.encodedSize) = (plan.pictureSize, plan.encoder.size)
+      } else {
+        (track.sampleRate, track.channels) = (stream.sampleRate, stream.channels)
+      }
+      return track
+    }
+    return Manifest(
+      id: id, generator: "recorder \(recorderVersion)", clock: clock,
+      host: Manifest.Host(name: Self.hostName, display: source.display), source: source.source,
+      options: plan.options, tracks: tracks)
+  }
+
+  /// What players show of the file.
+  private func metadata(of manifest: Manifest) -> [String: String] {
+    [
+      "title": manifest.options.title ?? manifest.id.description, "encoder": manifest.generator,
+      "creation_time": manifest.clock.utc.description,
+    ]
+  }
+
+  private static var hostName: String {
+    var name = utsname()
+    uname(&name)
+    return withUnsafeBytes(of: &name.nodename) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+}
