@@ -1,0 +1,173 @@
+internal import CXCB
+import Glibc
+
+/// The window and its picture. The picture is the window's background: the server repaints what was covered by itself,
+/// and a frame appears whole, by one request.
+struct PatternWindow: ~Copyable {
+  private let connection: OpaquePointer
+  private let screen: xcb_screen_t
+  private var pixmap: xcb_pixmap_t
+  private let context: xcb_gcontext_t
+  /// The window's X id.
+  let id: xcb_window_t
+  /// Whether it has been shown.
+  private(set) var isShown = false
+  /// Its size in pixels.
+  private(set) var size: (width: Int, height: Int)
+
+  /// Makes the window, not yet shown; nil when the display cannot be opened.
+  init?(_ options: PatternOptions) {
+    var number: Int32 = 0
+    guard let connection = xcb_connect(options.display, &number), xcb_connection_has_error(connection) == 0,
+      let screen = xcb_setup_roots_iterator(xcb_get_setup(connection)).data?.pointee
+    else { return nil }
+    (self.connection, self.screen) = (connection, screen)
+    size = options.size ?? (Int(screen.width_in_pixels), Int(screen.height_in_pixels))
+    (id, pixmap, context) = (
+      xcb_generate_id(connection), xcb_generate_id(connection), xcb_generate_id(connection)
+    )
+    let (width, height) = (UInt16(clamping: size.width), UInt16(clamping: size.height))
+    xcb_create_pixmap(connection, screen.root_depth, pixmap, screen.root, width, height)
+    var values = [pixmap, XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue]
+    xcb_create_window(
+      connection, 0, id, screen.root, Int16(clamping: options.place.x), Int16(clamping: options.place.y), width,
+      height, 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), screen.root_visual,
+      XCB_CW_BACK_PIXMAP.rawValue | XCB_CW_EVENT_MASK.rawValue, &values)
+    xcb_create_gc(connection, context, pixmap, 0, nil)
+    describe(options)
+  }
+
+  deinit { xcb_disconnect(connection) }
+
+  /// The descriptor that can be read when events wait.
+  var fileDescriptor: Int32 { xcb_get_file_descriptor(connection) }
+  /// Whether the server is still there.
+  var isAlive: Bool { xcb_connection_has_error(connection) == 0 }
+
+  private func describe(_ options: PatternOptions) {
+    setTitle(options.title)
+    let names = Array(options.className.utf8)
+    setProperty(XCB_ATOM_WM_CLASS.rawValue, type: XCB_ATOM_STRING.rawValue, bytes: names + [0] + names + [0])
+    setProperty(atom("_NET_WM_PID"), type: XCB_ATOM_CARDINAL.rawValue, words: [UInt32(getpid())])
+    // WM_NORMAL_HINTS (ICCCM 4.1.2.3): the place and the size are the user's, so that no window manager picks others.
+    var hints = [UInt32](repeating: 0, count: 18)
+    hints[0] = 1 | 2
+    setProperty(XCB_ATOM_WM_NORMAL_HINTS.rawValue, type: XCB_ATOM_WM_SIZE_HINTS.rawValue, words: hints)
+  }
+
+  /// Changes the title, which may be any bytes.
+  func setTitle(_ bytes: [UInt8]) {
+    setProperty(atom("_NET_WM_NAME"), type: atom("UTF8_STRING"), bytes: bytes)
+    setProperty(XCB_ATOM_WM_NAME.rawValue, type: XCB_ATOM_STRING.rawValue, bytes: bytes)
+  }
+
+  private func setProperty(_ name: xcb_atom_t, type: xcb_atom_t, bytes: [UInt8]) {
+    xcb_change_property(
+      connection, UInt8(XCB_PROP_MODE_REPLACE.rawValue), id, name, type, 8, UInt32(bytes.count), bytes)
+  }
+
+  private func setProperty(_ name: xcb_atom_t, type: xcb_atom_t, words: [UInt32]) {
+    xcb_change_property(
+      connection, UInt8(XCB_PROP_MODE_REPLACE.rawValue), id, name, type, 32, UInt32(words.count), words)
+  }
+
+  private func atom(_ name: String) -> xcb_atom_t {
+    let cookie = xcb_intern_atom(connection, 0, UInt16(name.utf8.count), name)
+    let reply = xcb_intern_atom_reply(connection, cookie, nil)
+    defer { free(reply) }
+    return reply?.pointee.atom ?? 0
+  }
+
+  /// Fills a part of the picture with a colour (0xRRGGBB); it shows after `present`.
+  func fill(_ color: UInt32, x: Int, y: Int, width: Int, height: Int) {
+    // A depth-32 visual would need alpha; without one the top byte means nothing.
+    var value = color | 0xFF00_0000
+    xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, &value)
+    var rectangle = xcb_rectangle_t(
+      x: Int16(clamping: x), y: Int16(clamping: y), width: UInt16(clamping: width), height: UInt16(clamping: height))
+    xcb_poly_fill_rectangle(connection, pixmap, context, 1, &rectangle)
+  }
+
+  /// Fills the whole picture with a colour (0xRRGGBB).
+  func fill(_ color: UInt32) { fill(color, x: 0, y: 0, width: size.width, height: size.height) }
+
+  /// Fills the whole picture with black and white pixels in turn, the left top one white.
+  func fillCheckerboard() {
+    let tile = xcb_generate_id(connection)
+    xcb_create_pixmap(connection, screen.root_depth, tile, screen.root, 2, 2)
+    for (color, points) in [(0xFFFF_FFFF, [(0, 0), (1, 1)]), (0xFF00_0000, [(1, 0), (0, 1)])]
+      as [(UInt32, [(Int16, Int16)])]
+    {
+      var value = color
+      xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, &value)
+      let pixels = points.map { xcb_point_t(x: $0.0, y: $0.1) }
+      xcb_poly_point(connection, UInt8(XCB_COORD_MODE_ORIGIN.rawValue), tile, context, UInt32(pixels.count), pixels)
+    }
+    var values = [XCB_FILL_STYLE_TILED.rawValue, tile]
+    xcb_change_gc(connection, context, XCB_GC_FILL_STYLE.rawValue | XCB_GC_TILE.rawValue, &values)
+    var all = xcb_rectangle_t(
+      x: 0, y: 0, width: UInt16(clamping: size.width), height: UInt16(clamping: size.height))
+    xcb_poly_fill_rectangle(connection, pixmap, context, 1, &all)
+    var solid = XCB_FILL_STYLE_SOLID.rawValue
+    xcb_change_gc(connection, context, XCB_GC_FILL_STYLE.rawValue, &solid)
+    xcb_free_pixmap(connection, tile)
+  }
+
+  /// Shows the picture, or the given part of it, in one request.
+  func present(x: Int = 0, y: Int = 0, width: Int = 0, height: Int = 0) {
+    // Clearing paints the background; a width of 0 reaches to the edge.
+    xcb_clear_area(
+      connection, 0, id, Int16(clamping: x), Int16(clamping: y), UInt16(clamping: width), UInt16(clamping: height))
+  }
+
+  /// Hands waiting requests to the server.
+  func flush() { xcb_flush(connection) }
+
+  /// Waits until the server has carried out all requests.
+  func synchronize() {
+    free(xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil))
+  }
+
+  /// Shows or hides the window.
+  func setMapped(_ mapped: Bool) {
+    if mapped { xcb_map_window(connection, id) } else { xcb_unmap_window(connection, id) }
+  }
+
+  /// Gives the window the keyboard.
+  func takeFocus() {
+    xcb_set_input_focus(connection, UInt8(XCB_INPUT_FOCUS_POINTER_ROOT.rawValue), id, 0)
+  }
+
+  /// Changes geometry or stacking: `mask` is xcb's, `values` its values in order.
+  func configure(_ mask: xcb_config_window_t, _ values: [Int]) {
+    xcb_configure_window(
+      connection, id, UInt16(mask.rawValue), values.map { UInt32(bitPattern: Int32(clamping: $0)) })
+  }
+
+  /// Takes the waiting events.
+  /// - Returns: whether the window has another size, and with it an empty picture.
+  mutating func receiveEvents() -> Bool {
+    var isResized = false
+    while let event = xcb_poll_for_event(connection) {
+      defer { free(event) }
+      let type = Int32(event.pointee.response_type & 0x7F)
+      if type == XCB_MAP_NOTIFY { isShown = true }
+      guard type == XCB_CONFIGURE_NOTIFY else { continue }
+      let notify = event.withMemoryRebound(to: xcb_configure_notify_event_t.self, capacity: 1) { $0.pointee }
+      let now = (width: Int(notify.width), height: Int(notify.height))
+      if now != size {
+        size = now
+        isResized = true
+      }
+    }
+    if isResized {
+      xcb_free_pixmap(connection, pixmap)
+      pixmap = xcb_generate_id(connection)
+      xcb_create_pixmap(
+        connection, screen.root_depth, pixmap, screen.root, UInt16(clamping: size.width), UInt16(clamping: size.height))
+      var value = pixmap
+      xcb_change_window_attributes(connection, id, XCB_CW_BACK_PIXMAP.rawValue, &value)
+    }
+    return isResized
+  }
+}

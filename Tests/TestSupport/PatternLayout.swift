@@ -1,0 +1,1 @@
+../../Sources/test-pattern/PatternLayout.swift
