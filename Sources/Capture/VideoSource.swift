@@ -43,6 +43,14 @@ package struct GrabbedFrame: ~Copyable {
   package let rects: UnsafeBufferPointer<PixelRect>
   /// The pointer, when it is recorded and over the picture.
   package let pointer: PointerState?
+
+  /// Makes a view of a picture; what it points to must outlive it.
+  package init(
+    time: Int64, pixels: UnsafeRawPointer, bytesPerRow: Int, rects: UnsafeBufferPointer<PixelRect>,
+    pointer: PointerState?
+  ) {
+    (self.time, self.pixels, self.bytesPerRow, self.rects, self.pointer) = (time, pixels, bytesPerRow, rects, pointer)
+  }
 }
 
 /// The pointer's shape and place.

@@ -1,0 +1,173 @@
+import Capture
+import Glibc
+import Media
+import SessionModel
+import Synchronization
+import Testing
+import Threading
+
+@testable import Recorder
+
+/// A source that follows a script: each step is a change at a time of its own choosing, in ns since the epoch.
+struct ScriptedSource: ~Copyable, VideoSource {
+  /// What a step does.
+  enum Step: Sendable {
+    /// A change at that time.
+    case change(at: Int64)
+    /// A wake-up that turns out to be none.
+    case nothing
+    /// The source is lost.
+    case lost
+  }
+
+  let size: PixelSize
+  private let steps: [Step]
+  private let control: PipelineControl
+  private let end: Int64
+  private let pixels: UnsafeMutablePointer<UInt32>
+  private var position = 0
+
+  /// Plays `steps`, then stops the recording at `end` (ns since the epoch).
+  init(size: PixelSize, steps: [Step], end: Int64, control: PipelineControl) {
+    (self.size, self.steps, self.end, self.control) = (size, steps, end, control)
+    pixels = .allocate(capacity: size.area)
+    pixels.initialize(repeating: 0, count: size.area)
+  }
+
+  deinit { pixels.deallocate() }
+
+  mutating func wait(until deadline: Int64) throws(RecorderError) -> Wake {
+    guard position < steps.count else {
+      control.stop(at: control.epoch + end)
+      return .woken
+    }
+    position += 1
+    if case .lost = steps[position - 1] { throw SourceLoss.windowClosed.error }
+    return .changed
+  }
+
+  mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool {
+    guard case .change(let time) = steps[position - 1] else { return false }
+    pixels.update(repeating: UInt32(position) &* 0x010101, count: size.area)
+    let whole = [PixelRect(size)]
+    whole.withUnsafeBufferPointer { rects in
+      body(
+        GrabbedFrame(
+          time: control.epoch + time, pixels: UnsafeRawPointer(pixels), bytesPerRow: size.width * 4, rects: rects,
+          pointer: nil))
+    }
+    return true
+  }
+}
+
+struct VideoPipelineTests {
+  static let second: Int64 = 1_000_000_000
+
+  struct Seen: Equatable, CustomStringConvertible {
+    var milliseconds: Int64
+    var keyframe: Bool
+    var description: String { "\(milliseconds)\(keyframe ? "K" : "")" }
+  }
+
+  /// Runs `steps` through both threads and returns the packets, and the counts of frames and drops.
+  private func run(
+    _ steps: [ScriptedSource.Step], end: Int64, packetCapacity: Int = 1000, readAtOnce: Bool = true
+  ) throws -> (packets: [Seen], frames: Int, dropped: Int, failure: RecorderError?) {
+    var options = VideoOptions()
+    options.preset = "ultrafast"
+    let size = PixelSize(width: 64, height: 48)
+    let settings = VideoEncoderSettings(options, picture: size)
+    let control = try PipelineControl(epoch: MonotonicClock.now())
+    let packets = BoundedQueue<MuxItem>(capacity: packetCapacity)
+    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    try pipeline.start(
+      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
+      source: { () throws(RecorderError) in
+        ScriptedSource(size: size, steps: steps, end: end, control: control)
+      })
+    let seen = Mutex<[Seen]>([])
+    let reader = { @Sendable in
+      while let item = packets.pop() {
+        let packet = Seen(
+          milliseconds: (item.packet.pts.nanoseconds + 500_000) / 1_000_000, keyframe: item.packet.isKeyframe)
+        seen.withLock { $0.append(packet) }
+      }
+    }
+    if !readAtOnce {
+      // The encoder's packets go nowhere until the script is over: the encoder must not hold up the grab thread.
+      while control.stopRequested == nil { sched_yield() }
+    }
+    let thread = try WorkerThread(name: "reader", body: reader)
+    #expect(pipeline.finish() == nil)
+    packets.close()
+    thread.join()
+    return (
+      seen.withLock { $0 }, control.frames.load(ordering: .relaxed), control.droppedFrames.load(ordering: .relaxed),
+      control.firstFailure
+    )
+  }
+
+  @Test func keyframesComeWithTheFirstFrameFiveSecondsOn() throws {
+    let times: [Double] = [0.024, 1, 4.9, 5.023, 5.024, 9, 10.1, 60, 60.1]
+    let result = try run(
+      times.map { .change(at: Int64($0 * 1e9)) }, end: 61 * Self.second)
+    // Slower than the pool can fill up: the script waits for nobody, so frames may be dropped, never reordered.
+    #expect(result.frames + result.dropped == times.count)
+    let keyframes = result.packets.filter(\.keyframe).map(\.milliseconds)
+    var expected: [Int64] = []
+    for packet in result.packets.dropLast() where packet.milliseconds - (expected.last ?? -5000) >= 5000 {
+      expected.append(packet.milliseconds)
+    }
+    #expect(keyframes == expected)
+    #expect(result.packets.last == Seen(milliseconds: 61_000, keyframe: false))
+  }
+
+  @Test func theLastFrameIsRepeatedAtTheStop() throws {
+    let result = try run([.change(at: 24_000_000), .nothing], end: 9 * Self.second)
+    #expect(
+      result.packets == [Seen(milliseconds: 24, keyframe: true), Seen(milliseconds: 9000, keyframe: false)])
+    #expect(result.frames == 1)
+    #expect(result.dropped == 0)
+  }
+
+  @Test func aFrameAtTheVeryStopIsNotRepeated() throws {
+    let result = try run([.change(at: Self.second)], end: Self.second)
+    #expect(result.packets == [Seen(milliseconds: 1000, keyframe: true)])
+  }
+
+  @Test func timesNeverStandStill() throws {
+    let result = try run(
+      [.change(at: 5_000_000), .change(at: 5_000_000), .change(at: 4_000_000)], end: Self.second)
+    let times = result.packets.map(\.milliseconds)
+    #expect(times == [5, 6, 7, 1000])
+  }
+
+  @Test func aBusyEncoderMakesCountedDropsAndBoundsTheQueue() throws {
+    let steps = (1...200).map { ScriptedSource.Step.change(at: Int64($0) * 10_000_000) }
+    let result = try run(steps, end: 3 * Self.second, packetCapacity: 1, readAtOnce: false)
+    #expect(result.frames + result.dropped == 200)
+    // One packet waits, one is held up on its way, and four pictures are all there are.
+    #expect(result.frames <= 2 + VideoEncodeLoop.pictures)
+    #expect(result.frames >= VideoEncodeLoop.pictures)
+    #expect(result.packets.count == result.frames + 1)
+    #expect(result.packets.last?.milliseconds == 3000)
+  }
+
+  @Test func aLostSourceKeepsWhatWasGrabbed() throws {
+    let result = try run([.change(at: 1_000_000), .lost], end: 0)
+    #expect(result.failure == SourceLoss.windowClosed.error)
+    #expect(result.packets.first == Seen(milliseconds: 1, keyframe: true))
+  }
+
+  @Test func aMissingEncoderIsKnownBeforeAnythingRuns() throws {
+    var options = VideoOptions()
+    options.codec = "no-such-codec"
+    let settings = VideoEncoderSettings(options, picture: PixelSize(width: 64, height: 48))
+    let control = try PipelineControl(epoch: 0)
+    let error = #expect(throws: RecorderError.self) {
+      _ = try VideoPipeline(settings, control: control, packets: BoundedQueue<MuxItem>(capacity: 1))
+    }
+    #expect(error?.code == .unavailable)
+    #expect(error?.message.contains("no-such-codec") == true)
+  }
+}
