@@ -32,7 +32,7 @@ package struct FrameCanvas: ~Copyable {
         .brokenInvariant, "A picture of \(picture) pixels does not fit into an encoded one of \(settings.size).")
     }
     let fitted = source.fitted(into: picture)
-    let clean = try Picture(format: settings.pixelFormat, size: source.paddedToEven)
+    let clean = try Picture(format: settings.pixelFormat.ffmpeg, size: source.paddedToEven)
     guard let planes = clean.planes else { throw outOfMemory("a canvas") }
     planes.fillBlack(source.paddedToEven)
     content = PixelRect(

@@ -8,16 +8,33 @@ package struct Picture: ~Copyable {
 
   /// Makes a picture of undefined pixels.
   /// - Throws: `RecorderError` (systemCall) when no memory is left.
-  init(format: PixelFormat, size: PixelSize) throws(RecorderError) {
+  init(format: AVPixelFormat, size: PixelSize) throws(RecorderError) {
     var frame = av_frame_alloc()
     guard let made = frame else { throw outOfMemory("a picture") }
-    made.pointee.format = format.ffmpeg.rawValue
+    made.pointee.format = format.rawValue
     made.pointee.width = Int32(clamping: size.width)
     made.pointee.height = Int32(clamping: size.height)
     // 0: FFmpeg's own alignment, what the widest vector instructions of this machine want.
     guard av_frame_get_buffer(made, 0) >= 0 else {
       av_frame_free(&frame)
       throw outOfMemory("a picture of \(size) pixels")
+    }
+    self.frame = made
+  }
+
+  /// Makes a block of `samples` undefined frames of sound in the format of an opened encoder.
+  /// - Throws: `RecorderError` (systemCall) when no memory is left.
+  init(samples: Int, of encoder: UnsafeMutablePointer<AVCodecContext>) throws(RecorderError) {
+    var frame = av_frame_alloc()
+    guard let made = frame else { throw outOfMemory("a block of sound") }
+    made.pointee.format = encoder.pointee.sample_fmt.rawValue
+    made.pointee.nb_samples = Int32(clamping: samples)
+    made.pointee.sample_rate = encoder.pointee.sample_rate
+    guard av_channel_layout_copy(&made.pointee.ch_layout, &encoder.pointee.ch_layout) >= 0,
+      av_frame_get_buffer(made, 0) >= 0
+    else {
+      av_frame_free(&frame)
+      throw outOfMemory("a block of sound")
     }
     self.frame = made
   }

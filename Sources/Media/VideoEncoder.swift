@@ -28,7 +28,7 @@ package struct VideoEncoder: ~Copyable {
   /// Makes a picture that `FrameCanvas` can render into and this encoder takes.
   /// - Throws: `RecorderError` (systemCall) when no memory is left.
   package func makePicture() throws(RecorderError) -> Picture {
-    try Picture(format: settings.pixelFormat, size: settings.size)
+    try Picture(format: settings.pixelFormat.ffmpeg, size: settings.size)
   }
 
   /// Encodes `picture`. After the call nothing refers to its pixels: it can be rendered into again.

@@ -1,0 +1,120 @@
+import Glibc
+import Media
+import SessionModel
+import TestSupport
+import Testing
+
+/// Opens or makes the file that a writer or reader takes over.
+func openFile(_ path: String, _ flags: Int32) throws -> Int32 {
+  let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+  try #require(descriptor >= 0, "\(path): \(String(cString: strerror(errno)))")
+  return descriptor
+}
+
+/// One picture of a recording.
+struct Shot {
+  var screen: Screen
+  var milliseconds: Int64
+  var keyframe = false
+  var time: Timestamp { Timestamp(nanoseconds: milliseconds * 1_000_000) }
+}
+
+/// What one packet of a file said.
+struct PacketFacts: Hashable {
+  var stream: Int
+  var time: Timestamp
+  var keyframe: Bool
+  var bytes: [UInt8]
+}
+
+/// Encodes `shots` as a recording does and writes them to `path`, the first one a keyframe.
+/// - Returns: the packets, as the encoder gave them.
+@discardableResult
+func record(
+  _ shots: [Shot], options: VideoOptions = VideoOptions(), picture: PixelSize? = nil,
+  format: ContainerWriter.Format = .matroska, to path: String, finish: Bool = true
+) throws -> [PacketFacts] {
+  let source = try #require(shots.first).screen.size
+  let settings = VideoEncoderSettings(options, picture: picture ?? source)
+  var encoder = try VideoEncoder(settings)
+  var canvas = try FrameCanvas(source: source, settings: settings, picture: picture ?? source)
+  let target = try encoder.makePicture()
+  var writer = try ContainerWriter(
+    format: format, fileDescriptor: openFile(path, O_RDWR | O_CREAT | O_TRUNC), streams: [encoder.stream], metadata: [:]
+  )
+  var facts: [PacketFacts] = []
+  for (index, shot) in shots.enumerated() {
+    canvas.update(shot.screen)
+    canvas.render(into: target, pointer: nil)
+    var failure: RecorderError?
+    try encoder.encode(target, at: shot.time, keyframe: shot.keyframe || index == 0) { packet in
+      facts.append(PacketFacts(packet))
+      do throws(RecorderError) { try writer.write(packet, stream: 0) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+  try encoder.finish { packet in facts.append(PacketFacts(packet)) }
+  if finish { _ = try writer.finish() } else { try writer.flush() }
+  return facts
+}
+
+/// Every picture of the first video stream of `path`, as BGRX of `size` pixels.
+func decode(_ path: String, size: PixelSize, output: PixelSize? = nil) throws -> [Shot] {
+  var reader = try ContainerReader(fileDescriptor: openFile(path, O_RDONLY))
+  let stream = try #require(reader.streams.firstIndex { $0.kind == .video })
+  var decoder = try VideoDecoder(reader.streams[stream])
+  var converter = try PictureConverter(crop: size, output: output ?? size)
+  var shots: [Shot] = []
+  var failure: RecorderError?
+  func take(_ picture: borrowing Picture) {
+    var screen = Screen(output ?? size) { _, _ in 0 }
+    do throws(RecorderError) {
+      try converter.convert(picture, into: &screen)
+      shots.append(Shot(screen: screen, milliseconds: picture.time.nanoseconds / 1_000_000))
+    } catch { failure = error }
+  }
+  while let packet = try reader.next() {
+    if packet.stream == stream { try decoder.decode(packet) { take($0) } }
+  }
+  try decoder.finish { take($0) }
+  if let failure { throw failure }
+  return shots
+}
+
+/// Every packet of `path`.
+func packets(_ path: String) throws -> [PacketFacts] {
+  var reader = try ContainerReader(fileDescriptor: openFile(path, O_RDONLY))
+  var facts: [PacketFacts] = []
+  while let packet = try reader.next() { facts.append(PacketFacts(packet)) }
+  return facts
+}
+
+extension PacketFacts {
+  init(_ packet: borrowing Packet) {
+    self.init(
+      stream: packet.stream, time: packet.pts, keyframe: packet.isKeyframe, bytes: packet.withBytes { Array($0) })
+  }
+}
+
+extension FrameCanvas {
+  /// Updates `rect` (nil: all) from `screen`.
+  mutating func update(_ screen: Screen, rect: PixelRect? = nil) {
+    screen.bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      update(from: start, bytesPerRow: screen.bytesPerRow, rect: rect ?? PixelRect(screen.size))
+    }
+  }
+}
+
+extension PictureConverter {
+  /// Converts `picture` into `screen`, which has the output's size.
+  mutating func convert(_ picture: borrowing Picture, into screen: inout Screen) throws(RecorderError) {
+    let bytesPerRow = screen.bytesPerRow
+    var failure: RecorderError?
+    screen.bytes.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      do throws(RecorderError) { try convert(picture, into: start, bytesPerRow: bytesPerRow) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+}
