@@ -18,6 +18,7 @@ package struct ContainerWriter: ~Copyable {
   private let output: UnsafeMutablePointer<AVIOContext>
   private let file: FileBytes
   private var lastTicks: [Int64]
+  private let isMatroska: Bool
   private var finished = false
 
   /// Begins a file: its header is in the kernel's hands when this returns.
@@ -44,7 +45,10 @@ package struct ContainerWriter: ~Copyable {
     do throws(RecorderError) {
       for stream in streams { try Self.add(stream, to: context) }
       for (key, text) in metadata { av_dict_set(&context.pointee.metadata, key, text, 0) }
-      let status = avformat_write_header(context, nil)
+      var options: OpaquePointer?
+      if format == .mp4 { Self.putIndexFirst(context, file, &options) }
+      let status = avformat_write_header(context, &options)
+      av_dict_free(&options)
       avio_flush(output)
       try Self.check(status, file, output)
     } catch {
@@ -52,6 +56,7 @@ package struct ContainerWriter: ~Copyable {
       FileBytes.free(output)
       throw error
     }
+    isMatroska = format == .matroska
     lastTicks = Array(repeating: .min, count: streams.count)
     (self.context, self.output, self.file) = (context, output, file)
   }
@@ -72,10 +77,21 @@ package struct ContainerWriter: ~Copyable {
     made.pointee.time_base = stream.timeBase
   }
 
+  /// Makes the MPEG-4 muxer move the index to the front at the end, for which it reads the file that it has written.
+  private static func putIndexFirst(
+    _ context: UnsafeMutablePointer<AVFormatContext>, _ file: FileBytes, _ options: inout OpaquePointer?
+  ) {
+    av_dict_set(&options, "movflags", "+faststart", 0)
+    context.pointee.opaque = Unmanaged.passUnretained(file).toOpaque()
+    context.pointee.io_open = openAgain
+    context.pointee.io_close2 = closeAgain
+  }
+
   /// Bytes in the file so far; what waits for the next flush is not counted.
   package var bytesWritten: Int64 { file.size }
 
-  /// Adds `packet` to `stream`. A time that is not after the last one's, in the file's ticks, becomes the next tick.
+  /// Adds `packet` to `stream`. Its times are the file's; in Matroska, sound before 0 is left out and pictures are moved
+  /// there. A time that is not after the last one's, in the file's ticks, becomes the next tick.
   /// - Throws: `RecorderError` (writeFailed) with the system's words; what was written before stays playable.
   package mutating func write(_ packet: consuming Packet, stream: Int) throws(RecorderError) {
     guard lastTicks.indices.contains(stream), !finished, let target = context.pointee.streams[stream] else {
@@ -86,6 +102,11 @@ package struct ContainerWriter: ~Copyable {
     av_packet_rescale_ts(pointer, nanosecondTicks, target.pointee.time_base)
     if pointer.pointee.dts == recorder_no_pts { pointer.pointee.dts = pointer.pointee.pts }
     let last = lastTicks[stream]
+    if isMatroska, pointer.pointee.pts < 0 {
+      // Matroska has no times before 0. Sound from there is the encoder's delay; a picture may be what all others need.
+      if target.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO { return }
+      (pointer.pointee.pts, pointer.pointee.dts) = (0, 0)
+    }
     if last != .min, pointer.pointee.dts <= last { pointer.pointee.dts = last + 1 }
     pointer.pointee.pts = max(pointer.pointee.pts, pointer.pointee.dts)
     lastTicks[stream] = pointer.pointee.dts
@@ -131,4 +152,31 @@ package struct ContainerWriter: ~Copyable {
       .writeFailed, "The media file could not be written: \(String(cString: strerror(error))).",
       hint: error == ENOSPC || error == EDQUOT ? "Make room on the disk." : nil)
   }
+}
+
+/// Opens the file that is being written once more, for reading, whatever its name.
+private func openAgain(
+  _ context: UnsafeMutablePointer<AVFormatContext>?, _ io: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+  _ url: UnsafePointer<CChar>?, _ flags: Int32, _ options: UnsafeMutablePointer<OpaquePointer?>?
+) -> Int32 {
+  guard let opaque = context?.pointee.opaque, let io, flags & AVIO_FLAG_WRITE == 0 else {
+    return recorder_averror(EACCES)
+  }
+  let again = FileBytes(sharing: Unmanaged<FileBytes>.fromOpaque(opaque).takeUnretainedValue())
+  guard let made = try? again.makeContext(writing: false) else { return recorder_averror(ENOMEM) }
+  // Released by `closeAgain`.
+  _ = Unmanaged.passRetained(again)
+  io.pointee = made
+  return 0
+}
+
+/// Ends what `openAgain` began.
+private func closeAgain(
+  _ context: UnsafeMutablePointer<AVFormatContext>?, _ io: UnsafeMutablePointer<AVIOContext>?
+) -> Int32 {
+  guard let io else { return 0 }
+  let opaque = io.pointee.opaque
+  FileBytes.free(io)
+  if let opaque { Unmanaged<FileBytes>.fromOpaque(opaque).release() }
+  return 0
 }

@@ -4,7 +4,11 @@ internal import SessionModel
 /// Finds and opens video encoders, and says why one cannot be.
 enum EncoderOpening {
   /// Encoders worth naming when one is missing.
-  private static let suggestions = ["libx264", "libx265", "libvpx-vp9", "libsvtav1", "libaom-av1", "mpeg4", "ffv1"]
+  private static let suggestions = ["libx264", "libx265", "libvpx-vp9", "libaom-av1", "mpeg4", "ffv1"]
+  /// x264's presets (x264.h), which x265 has too. Asked beforehand, since x264 writes to stderr about another one.
+  private static let presets = [
+    "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
+  ]
   /// Encoders that can keep every pixel of BGRX.
   private static let losslessEncoders = ["libx264rgb", "ffv1"]
 
@@ -12,21 +16,24 @@ enum EncoderOpening {
   static func open(_ settings: VideoEncoderSettings) throws(RecorderError) -> CodecContext {
     _ = ffmpegIsSilent
     let codec = try find(settings)
+    if settings.codec.hasPrefix("libx26"), !presets.contains(settings.preset) { throw noPreset(settings) }
     let context = try CodecContext(codec)
     let status = attempt(codec, settings, context.pointer, preset: settings.preset)
     if status >= 0 { return context }
     // Encoders say only "invalid argument": whether it was the preset shows without one.
     let other = try CodecContext(codec)
-    if attempt(codec, settings, other.pointer, preset: nil) >= 0 {
-      throw RecorderError(
-        .usage, "\(settings.codec) has no preset \"\(settings.preset.printable(atMost: 60))\".",
-        hint: "x264's and x265's are ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow; "
-          + "libsvtav1's are numbers.")
-    }
+    if attempt(codec, settings, other.pointer, preset: nil) >= 0 { throw noPreset(settings) }
     throw RecorderError(
       .usage,
       "\(settings.codec) refuses \(settings.size) pixels of \(settings.pixelFormat.rawValue) at quality "
         + "\(settings.constantRateFactor): \(words(forStatus: status)).")
+  }
+
+  private static func noPreset(_ settings: VideoEncoderSettings) -> RecorderError {
+    RecorderError(
+      .usage, "\(settings.codec) has no preset \"\(settings.preset.printable(atMost: 60))\".",
+      hint: settings.codec.hasPrefix("libx26")
+        ? "It has \(presets.joined(separator: ", "))." : "Give one of its own with --preset.")
   }
 
   private static func find(_ settings: VideoEncoderSettings) throws(RecorderError) -> UnsafePointer<AVCodec> {

@@ -9,6 +9,8 @@ final class FileBytes {
   private static let bufferSize = 32 * 1024
 
   let descriptor: Int32
+  /// Whether the descriptor is closed with this object.
+  private let owns: Bool
   private var position: Int64 = 0
   /// The end of what was written, in bytes; for reading, the file's size.
   private(set) var size: Int64 = 0
@@ -17,12 +19,15 @@ final class FileBytes {
 
   /// Takes `descriptor`, which is closed with this object.
   init(descriptor: Int32, reading: Bool) {
-    self.descriptor = descriptor
+    (self.descriptor, owns) = (descriptor, true)
     var status = stat()
     if reading, fstat(descriptor, &status) == 0 { size = Int64(status.st_size) }
   }
 
-  deinit { close(descriptor) }
+  /// A second position in the file of `other`, which must outlive this one.
+  init(sharing other: FileBytes) { (descriptor, owns, size) = (other.descriptor, false, other.size) }
+
+  deinit { if owns { close(descriptor) } }
 
   /// FFmpeg's view of these bytes, to be freed by `free`; this object must outlive it.
   func makeContext(writing: Bool) throws(RecorderError) -> UnsafeMutablePointer<AVIOContext> {

@@ -4,12 +4,6 @@ import TestSupport
 import Testing
 
 @Suite struct PictureTests {
-  /// The largest difference of a channel between two pictures.
-  private func distance(_ left: Screen, _ right: Screen) -> Int {
-    zip(left.bytes, right.bytes).enumerated().filter { $0.offset % 4 != 3 }
-      .map { abs(Int($0.element.0) - Int($0.element.1)) }.max() ?? 0
-  }
-
   @Test(arguments: [PixelSize(width: 640, height: 360), PixelSize(width: 641, height: 479)])
   func colourBarsSurvive(_ size: PixelSize) throws {
     let folder = try TemporaryFolder()
@@ -41,7 +35,7 @@ import Testing
       to: folder.file("a.mkv"))
     let shots = try decode(folder.file("a.mkv"), size: size)
     #expect(shots.map(\.milliseconds) == [0, 40, 80])
-    for (shot, screen) in zip(shots, screens) { #expect(distance(shot.screen, screen) == 0) }
+    for (shot, screen) in zip(shots, screens) { #expect(shot.screen.difference(from: screen) == 0) }
   }
 
   @Test func checkerboardSurvives() throws {
@@ -50,6 +44,6 @@ import Testing
     let board = Screen(size) { x, y in (x + y) % 2 == 0 ? 0xFFFFFF : 0 }
     try record([Shot(screen: board, milliseconds: 0)], to: folder.file("a.mkv"))
     let seen = try #require(try decode(folder.file("a.mkv"), size: size).first).screen
-    print("checkerboard", distance(board, seen))
+    print("checkerboard", seen.difference(from: board))
   }
 }

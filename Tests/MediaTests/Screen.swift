@@ -25,6 +25,24 @@ struct Screen {
     return UInt32(bytes[at]) | UInt32(bytes[at + 1]) << 8 | UInt32(bytes[at + 2]) << 16
   }
 
+  /// The largest difference of a channel to `other`, which has the same size.
+  func difference(from other: Screen) -> Int {
+    var largest = size == other.size ? 0 : 255
+    for (index, pair) in zip(bytes, other.bytes).enumerated() where index % 4 != 3 {
+      largest = max(largest, abs(Int(pair.0) - Int(pair.1)))
+    }
+    return largest
+  }
+
+  /// This picture with `patch` laid over it from its left top corner (`x`, `y`).
+  func with(_ patch: Screen, x: Int, y: Int) -> Screen {
+    Screen(size) { column, row in
+      let inside = PixelRect(patch.size).offset(x: x, y: y)
+      return inside.contains(PixelRect(x: column, y: row, width: 1, height: 1))
+        ? patch.pixel(column - x, row - y) : pixel(column, row)
+    }
+  }
+
   /// Eight bars of the corners of the RGB cube at 75 %, as television has them, and white and black.
   static func colourBars(_ size: PixelSize) -> Screen {
     let bars: [UInt32] = [0xFFFFFF, 0xBFBF00, 0x00BFBF, 0x00BF00, 0xBF00BF, 0xBF0000, 0x0000BF, 0x000000]

@@ -23,10 +23,10 @@ import Testing
     try samples.withUnsafeBufferPointer { samples in
       try encoder.encode(samples, at: start) { packet in
         if first == nil { first = packet.pts }
-        try? writer.write(packet, stream: 0)
+        do { try writer.write(packet, stream: 0) } catch { print(error) }
       }
     }
-    try encoder.finish { packet in try? writer.write(packet, stream: 0) }
+    try encoder.finish { packet in do { try writer.write(packet, stream: 0) } catch { print(error) } }
     _ = try writer.finish()
     print("first", first!.nanoseconds)
     var reader = try ContainerReader(fileDescriptor: openFile(folder.file("a"), O_RDONLY))
