@@ -19,8 +19,8 @@ extension CommandDescription {
     if !configuration.discussion.isEmpty {
       text +=
         "\n"
-        + configuration.discussion.split(separator: "\n\n").map { paragraph in
-          wrapped(String(paragraph), width: helpWidth, indent: 0)
+        + configuration.discussion.paragraphs.map { paragraph in
+          wrapped(paragraph, width: helpWidth, indent: 0)
         }.joined(separator: "\n\n") + "\n"
     }
     text += section("Commands", subcommands.map { ($0.configuration.commandName, $0.configuration.abstract) })

@@ -4,7 +4,7 @@ package import Arguments
 package struct RecorderCommand: CommandDeclaration {
   package static let configuration = CommandConfiguration(
     commandName: "recorder",
-    abstract: "Records the desktop with its sound, keeps every session, and finds the moment again.",
+    abstract: "Record the desktop with its sound, keep every session, and find the moment again.",
     discussion: """
       Sessions are kept in an archive: $RECORDER_ARCHIVE, or $XDG_DATA_HOME/recorder, or ~/.local/share/recorder.
 

@@ -52,7 +52,7 @@ package enum StandardOutput {
 }
 
 /// Writes all of `buffer` to `descriptor`; 0, or the `errno` that stopped it.
-func writeAll(_ buffer: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+package func writeAll(_ buffer: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
   var rest = buffer[...]
   while !rest.isEmpty {
     let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)

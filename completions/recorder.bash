@@ -1,0 +1,102 @@
+# bash completion for recorder; written by "recorder generate completions", change the command table instead.
+
+_recorder_sessions() {
+  echo last; recorder list --json --limit 100 2>/dev/null | sed -n 's/.*"id":"\([^"]*\)".*/\1/p'
+}
+
+_recorder() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+  # bash splits --option=value into three words.
+  if [[ $current == "=" ]]; then
+    current=""
+  elif [[ $previous == "=" ]]; then
+    previous=${COMP_WORDS[COMP_CWORD-2]}
+  fi
+  local path=recorder word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$path $word" in
+      "recorder record" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder delete" | "recorder index" | "recorder index rebuild") path="$path $word" ;;
+    esac
+  done
+  COMPREPLY=()
+  local words=""
+  case "$path $previous" in
+    "recorder record --display") :; return ;;
+    "recorder record --fps") :; return ;;
+    "recorder record --size") :; return ;;
+    "recorder record --duration") :; return ;;
+    "recorder record --title") :; return ;;
+    "recorder record --tag") :; return ;;
+    "recorder record --codec") :; return ;;
+    "recorder record --preset") :; return ;;
+    "recorder record --crf") :; return ;;
+    "recorder record --pixel-format") mapfile -t COMPREPLY < <(compgen -W "yuv420p yuv444p bgr0" -- "$current"); return ;;
+    "recorder list --limit") :; return ;;
+    "recorder list --tag") :; return ;;
+    "recorder search --since") :; return ;;
+    "recorder search --until") :; return ;;
+    "recorder search --tag") :; return ;;
+    "recorder search --window") :; return ;;
+    "recorder search --limit") :; return ;;
+    "recorder replay --at") :; return ;;
+    "recorder replay --speed") :; return ;;
+    "recorder replay --volume") :; return ;;
+    "recorder frame --at") :; return ;;
+    "recorder frame -o" | "recorder frame --output") mapfile -t COMPREPLY < <(compgen -f -- "$current"); compopt -o filenames 2>/dev/null; return ;;
+    "recorder export --from") :; return ;;
+    "recorder export --to") :; return ;;
+    "recorder export -o" | "recorder export --output") mapfile -t COMPREPLY < <(compgen -f -- "$current"); compopt -o filenames 2>/dev/null; return ;;
+    "recorder note --at") :; return ;;
+  esac
+  case "$path" in
+    "recorder")
+      words="record list show search replay frame export tag note delete index -h --help --version"
+      ;;
+    "recorder record")
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --title --tag --codec --preset --crf --pixel-format --lossless -h --help"
+      ;;
+    "recorder list")
+      words="--limit --tag --json -h --help"
+      ;;
+    "recorder show")
+      words="--json -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder search")
+      words="--since --until --tag --window --limit --json -h --help"
+      ;;
+    "recorder replay")
+      words="--at --speed --volume -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder frame")
+      words="--at -o --output -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder export")
+      words="--from --to --exact -o --output -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder tag")
+      words="--remove -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder note")
+      words="--at -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder delete")
+      words="-h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder index")
+      words="rebuild -h --help"
+      ;;
+    "recorder index rebuild")
+      words="-h --help"
+      ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+
+complete -F _recorder recorder
