@@ -7,7 +7,8 @@ end
 # Whether the words before the cursor that are no options begin with these.
 function __recorder_path
   set -l words (string match --invert -- '-*' (commandline -opc))
-  test (count $words) -ge (count $argv); and test "$words[1..(count $argv)]" = "$argv"
+  set -l count (count $argv)
+  test (count $words) -ge $count; and test "$words[1..$count]" = "$argv"
 end
 
 complete -c recorder -f

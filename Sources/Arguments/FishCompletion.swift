@@ -11,7 +11,8 @@ extension CommandDescription {
       # Whether the words before the cursor that are no options begin with these.
       function __\(name)_path
         set -l words (string match --invert -- '-*' (commandline -opc))
-        test (count $words) -ge (count $argv); and test "$words[1..(count $argv)]" = "$argv"
+        set -l count (count $argv)
+        test (count $words) -ge $count; and test "$words[1..$count]" = "$argv"
       end
 
       complete -c \(name) -f

@@ -80,7 +80,8 @@ extension CommandDescription {
   private func action(of argument: ArgumentDefinition) -> String {
     if !argument.choices.isEmpty { return "(\(argument.choices.joined(separator: " ")))" }
     return switch argument.completion {
-    case .none: " "
+    // A message for a word that may yet become an option would keep zsh from completing that option.
+    case .none: argument.kind == .positional ? "_guard \"^-*\" \(argument.valueName)" : " "
     case .file: "_files"
     case .session: "_\(path[0])_sessions"
     }

@@ -1,0 +1,64 @@
+# Every target that builds installs what is missing first, so that each of these is one command on a fresh machine.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+
+bindir = $(DESTDIR)$(PREFIX)/bin
+libexecdir = $(DESTDIR)$(PREFIX)/libexec/recorder
+mandir = $(DESTDIR)$(PREFIX)/share/man
+sharedir = $(DESTDIR)$(PREFIX)/share
+docdir = $(sharedir)/doc/recorder
+
+# The Swift runtime is linked in, so that an installed program needs no toolchain and starts sooner.
+release_flags = -c release --static-swift-stdlib
+
+.PHONY: build deps release test lint demo bench man install uninstall
+
+build: deps
+	$(SWIFT) build
+
+deps:
+	@scripts/install-dependencies
+
+release: deps
+	$(SWIFT) build $(release_flags) --product recorder
+	$(SWIFT) build $(release_flags) --product recorder-media
+
+test: deps
+	$(SWIFT) build --build-tests
+	scripts/lint
+	$(SWIFT) test --skip-build
+
+lint: deps
+	scripts/lint
+
+demo: release
+	scripts/demo
+
+bench: release
+	scripts/bench
+
+man: deps
+	scripts/regenerate
+
+install: release
+	install -d $(bindir) $(libexecdir) $(mandir)/man1 $(mandir)/man5 $(sharedir)/recorder/schemas $(docdir)
+	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
+	  $(sharedir)/fish/vendor_completions.d
+	install -m 755 .build/release/recorder $(bindir)/recorder
+	install -m 755 .build/release/recorder-media $(libexecdir)/recorder-media
+	install -m 644 man/*.1 $(mandir)/man1
+	install -m 644 man/*.5 $(mandir)/man5
+	install -m 644 schemas/*.json $(sharedir)/recorder/schemas
+	install -m 644 LICENSE README.md $(docdir)
+	install -m 644 completions/recorder.bash $(sharedir)/bash-completion/completions/recorder
+	install -m 644 completions/_recorder $(sharedir)/zsh/site-functions/_recorder
+	install -m 644 completions/recorder.fish $(sharedir)/fish/vendor_completions.d/recorder.fish
+
+uninstall:
+	rm -f $(bindir)/recorder $(addprefix $(mandir)/man1/,$(notdir $(wildcard man/*.1)))
+	rm -f $(addprefix $(mandir)/man5/,$(notdir $(wildcard man/*.5)))
+	rm -f $(sharedir)/bash-completion/completions/recorder $(sharedir)/zsh/site-functions/_recorder
+	rm -f $(sharedir)/fish/vendor_completions.d/recorder.fish
+	rm -rf $(libexecdir) $(sharedir)/recorder $(docdir)
