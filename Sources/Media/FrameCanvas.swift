@@ -83,7 +83,9 @@ package struct FrameCanvas: ~Copyable {
 }
 
 /// The few pixels under the pointer, with the pointer drawn over them.
-private struct PointerPatch: ~Copyable {
+// Not private: Swift 6.3.1 names a private noncopyable type in the code of other modules when it optimises, and the release
+// build then fails to link.
+struct PointerPatch: ~Copyable {
   private var pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: 4 * 66 * 66)
   /// Pixels that fit: a pointer of 64x64, the usual large one, widened to whole 2x2 blocks.
   private var capacity = 66 * 66
