@@ -31,18 +31,19 @@ struct PatternProgram: ~Copyable {
     draw()
     window.synchronize()
     // A window manager shows the window when it likes.
-    while options.isMapped, !window.isShown, window.isAlive {
-      wait(until: .max)
+    while true {
+      // A round trip may have brought events already: they are looked for before each wait.
       _ = window.receiveEvents()
+      if window.isShown || !options.isMapped || !window.isAlive { break }
+      wait(until: .max)
     }
     draw()
     window.synchronize()
     output.write("ready 0x\(String(window.id, radix: 16))")
     if options.mode == .counter, options.framesPerSecond > 0 { due = MonotonicClock.now() }
     while isRunning {
-      wait(until: min(due, flashEnd))
-      if !window.isAlive { return 69 }
       if window.receiveEvents() { draw() }
+      if !window.isAlive { return 69 }
       let now = MonotonicClock.now()
       if now >= flashEnd {
         flashEnd = .max
@@ -50,6 +51,7 @@ struct PatternProgram: ~Copyable {
         window.present()
       }
       if now >= due { drawDueFrame() }
+      if isRunning { wait(until: min(due, flashEnd)) }
     }
     return 0
   }
