@@ -50,6 +50,8 @@ struct Grabber: ~Copyable {
   static let interval: Int64 = 5_000_000
 
   var source: X11VideoSource
+  /// Held: an Xvfb (21.1) without XFIXES aborts when a client goes.
+  private let resolver: SourceResolver
   let wake: WakeSignal
 
   init(
@@ -57,11 +59,13 @@ struct Grabber: ~Copyable {
   )
     throws
   {
-    let resolved = try SourceResolver(display: display.name).resolve(specification, decorations: decorations)
+    let resolver = try SourceResolver(display: display.name)
+    let resolved = try resolver.resolve(specification, decorations: decorations)
     let wake = try WakeSignal()
     let source = try X11VideoSource(resolved, cursor: cursor, frameInterval: Self.interval, wake: wake)
     self.wake = wake
     self.source = source
+    self.resolver = resolver
   }
 
   /// Waits for a change and grabs it; nil when nothing had changed after all.
