@@ -8,27 +8,29 @@ struct IndexFiller {
   let database: Database
 
   /// Makes the tables anew and brings all sessions in.
-  /// - Returns: the sessions in it.
-  func fill() throws(IndexError) -> Int {
-    let count = try database.write { () throws(IndexError) in
+  /// - Returns: the number of sessions in it, and those whose recorder had been killed and that are closed now.
+  func fill() throws(IndexError) -> (count: Int, recovered: [SessionID]) {
+    let result = try database.write { () throws(IndexError) in
       try database.execute(Schema.drop)
       for migration in Schema.migrations { try database.execute(migration) }
       try database.execute("PRAGMA application_id = \(Schema.applicationID)")
       try database.execute("PRAGMA user_version = \(Schema.version)")
-      var count = 0
+      var result = (count: 0, recovered: [SessionID]())
       for id in try asIndexError({ () throws(RecorderError) in try archive.sessionIDs() }) {
         // A session that cannot be read even as a damaged one keeps none of the others out.
-        do throws(IndexError) { _ = try put(id, depth: .everything) } catch {
+        do throws(IndexError) {
+          if case .recovered = try put(id, depth: .everything) { result.recovered.append(id) }
+        } catch {
           guard case .other = error else { throw error }
           continue
         }
-        count += 1
+        result.count += 1
       }
-      return count
+      return result
     }
     // Puts the version into the file itself, where it is looked for.
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return count
+    return result
   }
 
   /// Brings the session `id` in as it is now, and takes it off the list of changes unless it is being recorded.
@@ -38,8 +40,13 @@ struct IndexFiller {
       // A session that has no folder is being made, or was moved away; what the index knows of it stays.
       archive.contains(id) ? try put(id, depth: depth) : nil
     }
-    if case .live = found { return false }
-    try asIndexError { () throws(RecorderError) in try archive.settle(id) }
+    try asIndexError { () throws(RecorderError) in
+      switch found {
+      case .live: break
+      case .closed, .recovered, .damaged: try archive.settle(id)
+      case nil: try archive.settleAbsent(id)
+      }
+    }
     if case .recovered = found { return true }
     return false
   }

@@ -78,8 +78,8 @@ struct IndexQueries {
     }
     values.append(.integer(Int64(query.limit)))
     let source = patterns.isEmpty ? "moment" : "momentText JOIN moment ON moment.number = momentText.rowid"
-    // bm25 is the lower the better, and below 0.
-    let rank = patterns.isEmpty ? "" : "momentText.rank * weight, "
+    // bm25 is the lower the better, and below 0; without words there is nothing to be better at.
+    let rank = query.words.allSatisfy(\.isWhitespace) ? "" : "momentText.rank * weight, "
     let filter = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
     return try hits(
       """

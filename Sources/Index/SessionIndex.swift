@@ -23,7 +23,8 @@ package actor SessionIndex {
   private var database: Database?
   /// Which file the database is, or was when it could not be opened.
   private var identity: IndexFile.Identity?
-  private var setAside: String?
+  /// What happened since the last `refresh` told it.
+  private var setAside: String?, recovered: [SessionID] = []
   private var pastCounts = SQLCounts()
 
   /// The index of the archive at `location`; nothing is opened yet.
@@ -59,7 +60,9 @@ package actor SessionIndex {
         }
       }
     }
+    result.recovered += recovered
     result.setAside = setAside
+    (recovered, setAside) = ([], nil)
     return result
   }
 
@@ -128,7 +131,7 @@ package actor SessionIndex {
             hint: "See whether its disk is mounted; if they are gone for good, delete index.sqlite."))
       }
       try database.check()
-      return try IndexFiller(archive: archive, database: database).fill()
+      return try fill(database)
     } ?? 0
   }
 
@@ -160,7 +163,7 @@ package actor SessionIndex {
     case .unfinished, .rubbish:
       if file.isWritable { return try make(file, broken: nil) }
       let database = try Database(path: nil)
-      _ = try IndexFiller(archive: archive, database: database).fill()
+      _ = try fill(database)
       return adopt(database)
     }
   }
@@ -187,9 +190,15 @@ package actor SessionIndex {
     }
     try database.execute("PRAGMA journal_mode = WAL")
     // The version may have been in the log alone.
-    if version < Schema.version { _ = try IndexFiller(archive: archive, database: database).fill() }
+    if version < Schema.version { _ = try fill(database) }
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return adopt(database)
+  }
+
+  private func fill(_ database: Database) throws(IndexError) -> Int {
+    let (count, recovered) = try IndexFiller(archive: archive, database: database).fill()
+    self.recovered += recovered
+    return count
   }
 
   private func adopt(_ database: Database) -> Database {

@@ -6,7 +6,7 @@ import TestSupport
 @testable import Index
 
 /// Nanoseconds of `seconds`.
-func ns(_ seconds: Double) -> Int64 { Int64(seconds * 1e9) }
+func ns(_ seconds: Double) -> Int64 { Int64((seconds * 1e9).rounded()) }
 
 /// A window by its title and class.
 func window(_ id: UInt32, _ title: String, _ className: String? = nil) -> WindowInfo {
