@@ -1,6 +1,7 @@
 #pragma once
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <wchar.h>
@@ -15,3 +16,4 @@ int ppoll(struct pollfd *entries, unsigned long count, const struct timespec *ti
 /* wcwidth(3) is declared only under _XOPEN_SOURCE. */
 int wcwidth(wchar_t character);
 static inline int recorder_columns(unsigned int character) { return wcwidth((wchar_t)character); }
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);

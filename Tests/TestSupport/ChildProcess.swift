@@ -1,3 +1,4 @@
+internal import CLinux
 import Glibc
 import Synchronization
 
@@ -61,6 +62,8 @@ package final class ChildProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
     posix_spawn_file_actions_addopen(&actions, 1, files.output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, files.errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    // What the test process has open, the pipes of its other children above all, is none of the child's business.
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
     var (none, all) = (sigset_t(), sigset_t())
     sigemptyset(&none)
     sigfillset(&all)

@@ -1,0 +1,122 @@
+import Glibc
+import SessionModel
+import TestSupport
+import Testing
+
+/// What `record` keeps of a picture, read back by another program.
+@Suite(.serialized) struct RecordPictureTests {
+  @Test func everyFrameOfAFullScreenAt1080p30IsKeptOnce() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "1920x1080"))
+    let display = try #require(rig.display)
+    let client = try PatternClient(on: display, ["counter", "--fps", "30"])
+    let id = try rig.record(seconds: 20, ["--no-cursor"])
+    try client.process.stop()
+
+    let counters = try MediaFile.counters(rig.media(id))
+    let seen = counters.compactMap { $0 }
+    #expect(seen.count == counters.count)
+    let (first, last) = (try #require(seen.first), try #require(seen.last))
+    #expect(last - first >= 590)
+    #expect(last - first + 1 - Set(seen).count <= 2, "counters missing")
+    // The last frame is repeated at the stop.
+    #expect(seen.count - Set(seen).count <= 1, "counters twice")
+    #expect(seen == seen.sorted())
+
+    // Each is in the file within a frame interval of its drawing.
+    let manifest = try rig.manifest(id)
+    let drawn = Dictionary(uniqueKeysWithValues: client.frames.map { ($0.counter, $0.time) })
+    for (counter, milliseconds) in zip(seen, try MediaFile.times(rig.media(id))).dropFirst().dropLast() {
+      let time = try #require(drawn[counter])
+      let late = manifest.clock.monotonic + Int64(milliseconds) * 1_000_000 - time
+      #expect((-1_000_000...33_400_000).contains(late), "frame \(counter) is \(late) ns late")
+    }
+    #expect(manifest.statistics?.frames == seen.count - 1)
+    #expect(manifest.statistics?.droppedFrames == 0)
+    #expect(try MediaFile.entries(rig.media(id))["duration"] == "20.000000")
+  }
+
+  @Test func aChangeAfterAnIdleSecondIsInTheFileAtItsTime() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "000000"])
+    let recording = try rig.record(["--lossless", "--no-cursor"])
+    // A second without a change: two `alive` events.
+    try waitUntil("two alive events") { try rig.events(recording.id).filter { $0.kind == .alive }.count >= 2 }
+    let drawn = try client.tell("rect ff8000 100x50+20+30")
+    try waitUntil("an alive event after the change") {
+      let epoch = try rig.manifest(recording.id).clock.monotonic
+      return try rig.events(recording.id).contains { $0.kind == .alive && epoch + $0.time.nanoseconds > drawn }
+    }
+    recording.process.signal(SIGINT)
+    #expect(try recording.process.wait().status == 0)
+
+    let pictures = try MediaFile.pictures(rig.media(recording.id), PixelRect(x: 20, y: 30, width: 100, height: 50))
+    let orange: [UInt8] = [0, 0x80, 0xFF]
+    let shows = pictures.map { picture in
+      stride(from: 0, to: picture.count, by: 4).allSatisfy { Array(picture[$0..<$0 + 3]) == orange }
+    }
+    // Black, the change, and the change again at the stop.
+    #expect(shows == [false, true, true])
+    let times = try MediaFile.times(rig.media(recording.id))
+    let late = try rig.manifest(recording.id).clock.monotonic + Int64(times[1]) * 1_000_000 - drawn
+    #expect((-1_000_000...10_000_000).contains(late), "\(late) ns late")
+  }
+
+  @Test(arguments: ["641x479", "1x1", "3x2000", "16x16"])
+  func oddSizesAreKeptTruly(size: String) throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "800x2100"))
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "3060c0"])
+    let id = try rig.record(seconds: 0.5, ["region:\(size)+1+1", "--no-cursor", "--lossless"])
+    try client.process.stop()
+    let track = try #require(try rig.manifest(id).tracks.first)
+    #expect(track.size?.description == size)
+    let entries = try MediaFile.entries(rig.media(id))
+    #expect(entries["width"] == track.encodedSize.map { "\($0.width)" })
+    #expect(entries["height"] == track.encodedSize.map { "\($0.height)" })
+    let pixels = try MediaFile.pictures(rig.media(id), PixelRect(try #require(track.size)))
+    #expect(
+      Set(stride(from: 0, to: pixels[0].count, by: 4).map { Array(pixels[0][$0..<$0 + 3]) }) == [[0xC0, 0x60, 0x30]])
+  }
+
+  @Test func colourBarsAreWithinFourOfTheirValues() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try PatternClient(on: try #require(rig.display), ["bars"])
+    let id = try rig.record(seconds: 0.5, ["--no-cursor"])
+    try client.process.stop()
+    let entries = try MediaFile.entries(rig.media(id))
+    #expect(entries["color_space"] == "smpte170m")
+    #expect(entries["color_range"] == "tv")
+    let picture = try MediaFile.pictures(rig.media(id), PixelRect(x: 0, y: 240, width: 640, height: 1))[0]
+    for (index, colour) in PatternLayout.bars.enumerated() {
+      let column = index * 80 + 40
+      for channel in 0..<3 {
+        let value = Int(colour >> UInt32(8 * channel) & 0xFF)
+        #expect(abs(Int(picture[column * 4 + channel]) - value) <= 4, "bar \(index), channel \(channel)")
+      }
+    }
+  }
+
+  @Test func aCheckerboardOfPixelsSurvives() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try PatternClient(on: try #require(rig.display), ["checkerboard"])
+    let id = try rig.record(seconds: 0.5, ["--no-cursor"])
+    try client.process.stop()
+    let picture = try MediaFile.pictures(rig.media(id), PixelRect(x: 0, y: 0, width: 640, height: 480))[0]
+    func green(_ x: Int, _ y: Int) -> Int { Int(picture[(y * 640 + x) * 4 + 1]) }
+    var worst = 255
+    for y in 0..<479 { for x in 0..<639 { worst = min(worst, abs(green(x, y) - green(x + 1, y))) } }
+    // Neighbours are black and white; what is left of 255 after encoding tells them apart everywhere.
+    #expect(worst > 128)
+  }
+
+  @Test func aSmallerSizeIsLetterboxed() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "1280x960"))
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "ffffff"])
+    let id = try rig.record(seconds: 0.5, ["--no-cursor", "--size", "h360"])
+    try client.process.stop()
+    #expect(try rig.manifest(id).tracks.first?.size == PixelSize(width: 640, height: 360))
+    let picture = try MediaFile.pictures(rig.media(id), PixelRect(x: 0, y: 180, width: 640, height: 1))[0]
+    // 4:3 in 640x360 is 480 wide: 80 columns of black on each side.
+    #expect(picture[70 * 4] <= 4 && picture[570 * 4] <= 4)
+    #expect(picture[90 * 4] >= 250 && picture[550 * 4] >= 250)
+  }
+}
