@@ -24,7 +24,8 @@ package struct ContainerReader: ~Copyable {
       throw outOfMemory("a media file's reader")
     }
     allocated.pointee.pb = input
-    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    // What the container says, nothing guessed: FFmpeg's parser takes every intra picture for a keyframe.
+    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NOPARSE | AVFMT_FLAG_NOFILLIN
     allocated.pointee.io_open = refuseToOpen
     var options: OpaquePointer?
     av_dict_set(&options, "format_whitelist", "matroska,webm,mov,mp4", 0)

@@ -110,6 +110,8 @@ package struct ContainerWriter: ~Copyable {
     if last != .min, pointer.pointee.dts <= last { pointer.pointee.dts = last + 1 }
     pointer.pointee.pts = max(pointer.pointee.pts, pointer.pointee.dts)
     lastTicks[stream] = pointer.pointee.dts
+    // MPEG-4 players leave out a last picture that lasts for no time.
+    pointer.pointee.duration = max(1, pointer.pointee.duration)
     try Self.check(av_write_frame(context, pointer), file, output)
   }
 

@@ -92,6 +92,8 @@ enum EncoderOpening {
     // The caller forces keyframes by time, sooner than this. FFV1 takes no such wish, so all of its frames are ones.
     context.pointee.gop_size =
       context.pointee.codec_id == AV_CODEC_ID_FFV1 ? 1 : Int32(clamping: 10 * settings.framesPerSecond)
+    // Where x264 finds a scene's beginning and codes it intra anyway, a seek can use it, too.
+    context.pointee.keyint_min = 1
     // What libyuv makes of a screen, which shows sRGB: BT.601 in limited range, chroma in the middle of its 2x2 pixels.
     let isRGB = settings.pixelFormat == .bgr0
     context.pointee.colorspace = isRGB ? AVCOL_SPC_RGB : AVCOL_SPC_SMPTE170M

@@ -10,6 +10,11 @@ package struct StreamExtent: Hashable, Sendable {
   package var end: Timestamp
   /// Packets in all.
   package var packets: Int
+
+  /// Makes an extent.
+  package init(first: Timestamp, last: Timestamp, end: Timestamp, packets: Int) {
+    (self.first, self.last, self.end, self.packets) = (first, last, end, packets)
+  }
 }
 
 extension ContainerReader {

@@ -35,7 +35,7 @@ package struct VideoEncoder: ~Copyable {
   /// - Parameters:
   ///   - time: when it is shown; rounded to milliseconds, at least one after the last picture's.
   ///   - keyframe: whether decoding must be able to begin here.
-  ///   - emit: takes the packet.
+  ///   - emit: takes the packet. How long a picture stays is not known yet, so that it says one frame interval.
   /// - Throws: `RecorderError` (systemCall) when the encoder fails.
   package mutating func encode(
     _ picture: borrowing Picture, at time: Timestamp, keyframe: Bool, emit: (consuming Packet) -> Void
@@ -50,7 +50,7 @@ package struct VideoEncoder: ~Copyable {
     lastTick = lastTick == .min ? tick : max(tick, lastTick + 1)
     frame.pointee.pts = lastTick
     frame.pointee.pict_type = keyframe ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
-    try context.encode(frame, received: received, emit: emit)
+    try encode(frame, emit)
     // x264 has copied the pixels. From an encoder that keeps them, the picture is given its own.
     if wasFree, av_frame_is_writable(frame) == 0, av_frame_make_writable(frame) < 0 {
       throw outOfMemory("a picture of \(settings.size) pixels")
@@ -60,6 +60,17 @@ package struct VideoEncoder: ~Copyable {
   /// Takes the packets that the encoder still holds: none from x264. Nothing can be encoded afterwards.
   /// - Throws: `RecorderError` (systemCall) when the encoder fails.
   package mutating func finish(emit: (consuming Packet) -> Void) throws(RecorderError) {
-    try context.encode(nil, received: received, emit: emit)
+    try encode(nil, emit)
+  }
+
+  private func encode(
+    _ frame: UnsafeMutablePointer<AVFrame>?, _ emit: (consuming Packet) -> Void
+  ) throws(RecorderError) {
+    let duration = 1_000_000_000 / Int64(max(1, settings.framesPerSecond))
+    try context.encode(frame, received: received) { packet in
+      var packet = packet
+      packet.duration = duration
+      emit(packet)
+    }
   }
 }

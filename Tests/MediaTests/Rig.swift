@@ -21,19 +21,26 @@ struct Shot {
 
 /// What one packet of a file said.
 struct PacketFacts: Hashable {
-  var stream: Int
-  var time: Timestamp
-  var keyframe: Bool
+  /// What the container must keep; the bytes it frames anew.
+  struct Label: Hashable {
+    var stream: Int
+    var time: Timestamp
+    var keyframe: Bool
+  }
+
+  var label: Label
   var bytes: [UInt8]
+  var time: Timestamp { label.time }
+  var keyframe: Bool { label.keyframe }
 }
 
 /// Encodes `shots` as a recording does and writes them to `path`, the first one a keyframe.
-/// - Returns: the packets, as the encoder gave them.
+/// - Returns: the labels of the packets, as the encoder gave them.
 @discardableResult
 func record(
   _ shots: [Shot], options: VideoOptions = VideoOptions(), picture: PixelSize? = nil,
   format: ContainerWriter.Format = .matroska, to path: String, finish: Bool = true
-) throws -> [PacketFacts] {
+) throws -> [PacketFacts.Label] {
   let source = try #require(shots.first).screen.size
   let settings = VideoEncoderSettings(options, picture: picture ?? source)
   var encoder = try VideoEncoder(settings)
@@ -42,26 +49,26 @@ func record(
   var writer = try ContainerWriter(
     format: format, fileDescriptor: openFile(path, O_RDWR | O_CREAT | O_TRUNC), streams: [encoder.stream], metadata: [:]
   )
-  var facts: [PacketFacts] = []
+  var labels: [PacketFacts.Label] = []
   for (index, shot) in shots.enumerated() {
     canvas.update(shot.screen)
     canvas.render(into: target, pointer: nil)
     var failure: RecorderError?
     try encoder.encode(target, at: shot.time, keyframe: shot.keyframe || index == 0) { packet in
-      facts.append(PacketFacts(packet))
+      labels.append(PacketFacts(packet).label)
       do throws(RecorderError) { try writer.write(packet, stream: 0) } catch { failure = error }
     }
     if let failure { throw failure }
   }
-  try encoder.finish { packet in facts.append(PacketFacts(packet)) }
+  try encoder.finish { packet in labels.append(PacketFacts(packet).label) }
   if finish { _ = try writer.finish() } else { try writer.flush() }
-  return facts
+  return labels
 }
 
 /// Every picture of the first video stream of `path`, as BGRX of `size` pixels.
 func decode(_ path: String, size: PixelSize, output: PixelSize? = nil) throws -> [Shot] {
   var reader = try ContainerReader(fileDescriptor: openFile(path, O_RDONLY))
-  let stream = try #require(reader.streams.firstIndex { $0.kind == .video })
+  guard let stream = reader.streams.firstIndex(where: { $0.kind == .video }) else { throw TestFailure("no picture") }
   var decoder = try VideoDecoder(reader.streams[stream])
   var converter = try PictureConverter(crop: size, output: output ?? size)
   var shots: [Shot] = []
@@ -92,7 +99,8 @@ func packets(_ path: String) throws -> [PacketFacts] {
 extension PacketFacts {
   init(_ packet: borrowing Packet) {
     self.init(
-      stream: packet.stream, time: packet.pts, keyframe: packet.isKeyframe, bytes: packet.withBytes { Array($0) })
+      label: Label(stream: packet.stream, time: packet.pts, keyframe: packet.isKeyframe),
+      bytes: packet.withBytes { Array($0) })
   }
 }
 
