@@ -1,0 +1,119 @@
+internal import CALSA
+import Glibc
+package import SessionModel
+import Threading
+
+/// An ALSA PCM that is captured from: `default`, `hw:…`, a plugin's.
+package struct ALSASource: ~Copyable, AudioSource {
+  package let format: AudioFormat
+  package let deviceName: String
+  private let pcm: OpaquePointer
+  private let sampleFormat: ALSASampleFormat
+  /// Where samples that are no floats are read to.
+  private let scratch: UnsafeMutablePointer<Int32>
+  private var hole = AudioHole.opened
+  private var lastSound = MonotonicClock.now()
+
+  /// Opens the PCM called `name`, at the rate nearest to 48 kHz and the channel count nearest to stereo that it has
+  /// without converting.
+  /// - Throws: `RecorderError` (unavailable) when there is no such PCM, or it cannot be captured from.
+  package init(pcm name: String) throws(RecorderError) {
+    recorder_alsa_silence()
+    var opened: OpaquePointer?
+    // Without NONBLOCK the call waits for ever while another program has the device.
+    let status = snd_pcm_open(&opened, name, SND_PCM_STREAM_CAPTURE, SND_PCM_NONBLOCK)
+    guard status >= 0, let pcm = opened else { throw ALSAFailure.opening(name, status) }
+    let negotiated: (format: AudioFormat, samples: ALSASampleFormat)
+    do throws(RecorderError) {
+      negotiated = try ALSASampleFormat.negotiate(pcm, name: name)
+      // A device that is only prepared never delivers, and never says so.
+      let status = snd_pcm_start(pcm)
+      guard status >= 0 else { throw ALSAFailure.opening(name, status) }
+    } catch {
+      snd_pcm_close(pcm)
+      throw error
+    }
+    self.pcm = pcm
+    (format, sampleFormat) = negotiated
+    deviceName = name
+    scratch = .allocate(capacity: AudioBlock.capacity)
+  }
+
+  deinit {
+    snd_pcm_close(pcm)
+    scratch.deallocate()
+  }
+
+  package mutating func read(into block: inout AudioBlock, until deadline: Int64) throws(RecorderError) -> Bool {
+    let wanted = snd_pcm_uframes_t(AudioBlock.capacity / format.channels)
+    while true {
+      let count =
+        sampleFormat == .float
+        ? snd_pcm_readi(pcm, block.samples, wanted) : snd_pcm_readi(pcm, scratch, wanted)
+      if count > 0 {
+        fill(&block, frames: Int(count))
+        return true
+      }
+      let remaining = deadline - MonotonicClock.now()
+      guard remaining > 0 else { return false }
+      if count == 0 || count == -Int(EAGAIN) {
+        // Rounded up: rounded down the last millisecond would be spun away.
+        let status = snd_pcm_wait(pcm, Int32(clamping: (remaining + 999_999) / 1_000_000))
+        if status < 0 { try recover(status) }
+      } else {
+        try recover(Int32(count))
+      }
+    }
+  }
+
+  /// Starts the device again after an overrun (EPIPE) or a suspended machine (ESTRPIPE).
+  private mutating func recover(_ status: Int32) throws(RecorderError) {
+    hole = .overrun
+    let silently: Int32 = 1
+    guard snd_pcm_recover(pcm, status, silently) >= 0 else { throw lost(status) }
+    let started = snd_pcm_start(pcm)
+    // It may have been started by the recovery already.
+    guard started >= 0 || snd_pcm_state(pcm) == SND_PCM_STATE_RUNNING else { throw lost(started) }
+  }
+
+  private func lost(_ status: Int32) -> RecorderError {
+    RecorderError(
+      .sourceLost,
+      "The sound device \(AudioDevice.alsa(pcm: deviceName).description) is gone (\(ALSAFailure.words(status))).")
+  }
+
+  private mutating func fill(_ block: inout AudioBlock, frames: Int) {
+    sampleFormat.convert(scratch, to: block.samples, count: frames * format.channels)
+    var unread: snd_pcm_sframes_t = 0
+    // A plugin without a delay of its own has at least what can be read.
+    if snd_pcm_delay(pcm, &unread) < 0 { unread = max(0, snd_pcm_avail_update(pcm)) }
+    let age = (Int64(clamping: unread) + Int64(frames)) * 1_000_000_000 / Int64(format.sampleRate)
+    let now = MonotonicClock.now()
+    if now - lastSound >= AudioBlock.longestPause && hole == .none { hole = .stalled }
+    lastSound = now
+    block.time = now - age
+    block.format = format
+    block.frames = frames
+    block.hole = hole
+    hole = .none
+  }
+}
+
+/// What ALSA's error numbers mean for a person.
+enum ALSAFailure {
+  /// alsa-lib's words for an error number.
+  static func words(_ status: Int32) -> String { snd_strerror(status).map { String(cString: $0) } ?? "\(status)" }
+
+  /// The error for a PCM that could not be opened.
+  static func opening(_ name: String, _ status: Int32) -> RecorderError {
+    let device = AudioDevice.alsa(pcm: name).description
+    switch -status {
+    case ENOENT, ENODEV:
+      return RecorderError(.unavailable, "There is no sound device \(device).", hint: "`arecord -L` lists them.")
+    case EBUSY: return RecorderError(.unavailable, "Another program uses the sound device \(device).")
+    case ECONNREFUSED:
+      return RecorderError(.unavailable, "No sound server answers for \(device).", hint: "Start PulseAudio or PipeWire.")
+    default: return RecorderError(.unavailable, "The sound device \(device) cannot be opened (\(words(status))).")
+    }
+  }
+}

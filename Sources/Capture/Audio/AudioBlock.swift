@@ -1,0 +1,59 @@
+package import SessionModel
+
+/// A short piece of captured sound: the sole owner of its memory, which is allocated once and recycled.
+package struct AudioBlock: ~Copyable {
+  /// Samples that a block holds: 10 ms of 192 kHz stereo, rounded up to a power of two.
+  package static let capacity = 4096
+
+  /// A device that had been delivering and paused for so long may have left sound out: ten of the 10 ms pieces that
+  /// sources ask for, in ns.
+  package static let longestPause: Int64 = 100_000_000
+
+  /// The interleaved samples; room for `capacity`, of which `frames * format.channels` are in use.
+  package let samples: UnsafeMutablePointer<Float>
+  /// The shape of the sound as the device negotiated it.
+  package var format = AudioFormat.mix
+  /// Frames in use.
+  package var frames = 0
+  /// When the first frame was heard or said, in ns of `CLOCK_MONOTONIC`.
+  package var time: Int64 = 0
+  /// What lies between the block before and this one.
+  package var hole = AudioHole.none
+  /// Which of the recording's inputs it came from; free for the owner of the queue.
+  package var input = 0
+
+  /// Makes an empty block.
+  package init() {
+    samples = .allocate(capacity: Self.capacity)
+    samples.initialize(repeating: 0, count: Self.capacity)
+  }
+
+  deinit { samples.deallocate() }
+}
+
+/// Why sound is missing before a block.
+package enum AudioHole: UInt8, Sendable {
+  /// Nothing is known to be missing.
+  case none
+  /// It is a newly opened device's first.
+  case opened
+  /// The device's buffer ran over because it was read too late.
+  case overrun
+  /// The reader had no free block because what follows it was too slow.
+  case backlog
+  /// The device paused; whether sound is missing, the time tells.
+  case stalled
+  /// The device or its server had gone.
+  case lost
+
+  /// The reason that a `Gap` gives.
+  package var reason: String {
+    switch self {
+    case .none, .opened: "no sound arrived"
+    case .overrun: "the device was read too late"
+    case .backlog: "the recorder fell behind"
+    case .stalled: "the device delivered nothing"
+    case .lost: "the device was gone"
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// The amplitude (1 is full scale) of the sine of `frequency` Hz in `samples`: one bin of a discrete Fourier transform
+/// under a Hann window, whose side lobes keep other tones out.
+package func amplitude(of frequency: Double, in samples: some Collection<Float>, sampleRate: Int = 48_000) -> Double {
+  var (real, imaginary, weight) = (0.0, 0.0, 0.0)
+  let count = Double(samples.count)
+  for (index, sample) in samples.enumerated() {
+    let window = 0.5 - 0.5 * cos(2 * .pi * Double(index) / count)
+    let phase = 2 * .pi * frequency * Double(index) / Double(sampleRate)
+    real += Double(sample) * window * cos(phase)
+    imaginary += Double(sample) * window * sin(phase)
+    weight += window
+  }
+  return weight == 0 ? 0 : 2 * (real * real + imaginary * imaginary).squareRoot() / weight
+}
+
+/// `measured` over `expected` in dB.
+package func decibels(_ measured: Double, over expected: Double) -> Double { 20 * log10(measured / expected) }
+
+/// The index of the first sample louder than `threshold`; nil when there is none.
+package func onset(in samples: [Float], above threshold: Float) -> Int? {
+  samples.firstIndex { $0.magnitude > threshold }
+}
+
+/// The frequency, in Hz, of a lone tone in `samples`: the rising zero crossings between the first and the last, each
+/// placed between its two samples by a straight line.
+package func pitch(of samples: [Float], sampleRate: Int = 48_000) -> Double {
+  var crossings: [Double] = []
+  for index in samples.indices.dropFirst() where samples[index - 1] < 0 && samples[index] >= 0 {
+    crossings.append(Double(index) - Double(samples[index] / (samples[index] - samples[index - 1])))
+  }
+  guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
+  return Double(crossings.count - 1) * Double(sampleRate) / (last - first)
+}
