@@ -60,18 +60,18 @@ package final class SoundServer: Sendable {
   /// - Parameter rate: the one rate that the PCM has, in Hz; nil is any.
   package func alsaPCM(source: String, rate: Int? = nil) -> String {
     let pulse = "{type pulse server \"\(address)\" device \"\(source)\"}"
-    let slave = rate.map { "{pcm \(pulse) rate \($0)}" } ?? pulse
+    let slave = rate.map { "{type plug slave {pcm \(pulse) rate \($0)}}" } ?? pulse
     return "plug:{SLAVE=\(slave)}"
   }
 
-  /// Plays interleaved stereo samples at 48 kHz on `sink`, with as little latency as the server gives.
+  /// Plays interleaved stereo samples at 48 kHz on `sink`, half a second ahead, so that a busy machine tears no hole.
   /// - Returns: the player, which ends when all has been played.
   package func play(_ samples: [Float], on sink: String = "desktop") throws -> ChildProcess {
     let file = folder.file("play-\(sink)-\(UInt64.random(in: 0 ... .max)).raw")
     try writeFile(file, samples.withUnsafeBytes { Array($0) })
     return try ChildProcess(
       [
-        "pacat", "--playback", "--raw", "--format=float32le", "--rate=48000", "--channels=2", "--latency-msec=20",
+        "pacat", "--playback", "--raw", "--format=float32le", "--rate=48000", "--channels=2", "--latency-msec=500",
         "-d", sink, file,
       ], environment: environment)
   }

@@ -112,7 +112,8 @@ enum ALSAFailure {
       return RecorderError(.unavailable, "There is no sound device \(device).", hint: "`arecord -L` lists them.")
     case EBUSY: return RecorderError(.unavailable, "Another program uses the sound device \(device).")
     case ECONNREFUSED:
-      return RecorderError(.unavailable, "No sound server answers for \(device).", hint: "Start PulseAudio or PipeWire.")
+      return RecorderError(
+        .unavailable, "No sound server answers for \(device).", hint: "Start PulseAudio or PipeWire.")
     default: return RecorderError(.unavailable, "The sound device \(device) cannot be opened (\(words(status))).")
     }
   }
