@@ -57,4 +57,26 @@ import Testing
     #expect(result.status == 0 && result.errorText == "")
     #expect(result.output == Array("frame|last|--at|1|".utf8) + odd + Array("|".utf8))
   }
+
+  /// The libraries that the dynamic linker loads for a command line, program handed over to included.
+  private func libraries(_ words: [String]) throws -> String {
+    let folder = try TemporaryFolder()
+    try run(
+      [recorder] + words,
+      environment: [
+        "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": folder.file("ld"), "RECORDER_ARCHIVE": folder.file("archive"),
+      ])
+    // One file a process id; an exec keeps the id and appends.
+    return try run(["bash", "-c", "cat \(folder.file("ld")).*"]).text
+  }
+
+  @Test(arguments: [["list"], ["show", "last"], ["search", "word"], ["tag", "last", "word"], ["index", "rebuild"]])
+  func whatNeedsNoMediaLoadsNoFFmpeg(words: [String]) throws {
+    let loaded = try libraries(words)
+    #expect(loaded.contains("libsqlite3") && !loaded.contains("libavformat") && !loaded.contains("libavcodec"))
+  }
+
+  @Test func whatNeedsMediaDoes() throws {
+    #expect(try libraries(["frame", "last", "--at", "1", "-o", "/nowhere/f.png"]).contains("libavformat"))
+  }
 }
