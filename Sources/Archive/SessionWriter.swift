@@ -32,7 +32,7 @@ package final class SessionWriter: Sendable {
     // A second's names are a million: sixteen draws that are all taken are no accident.
     for _ in 0..<15 {
       let id = SessionID(time, using: &generator)
-      if let root = try Folder.open(path: location.path), (try? root.session(id)) != nil { continue }
+      if let root = try? Folder.open(path: location.path), (try? root.session(id)) != nil { continue }
       return try create(in: location, id: id, manifest: manifest(id))
     }
     let id = SessionID(time, using: &generator)

@@ -20,6 +20,8 @@ package struct ContainerWriter: ~Copyable {
   private var lastTicks: [Int64]
   private let isMatroska: Bool
   private var finished = false
+  /// The file's size when its last cluster was ended: up to there it is whole.
+  private var flushed: Int64
 
   /// Begins a file: its header is in the kernel's hands when this returns.
   /// - Parameters:
@@ -58,6 +60,7 @@ package struct ContainerWriter: ~Copyable {
     }
     isMatroska = format == .matroska
     lastTicks = Array(repeating: .min, count: streams.count)
+    flushed = file.size
     (self.context, self.output, self.file) = (context, output, file)
   }
 
@@ -112,7 +115,7 @@ package struct ContainerWriter: ~Copyable {
     lastTicks[stream] = pointer.pointee.dts
     // MPEG-4 players leave out a last picture that lasts for no time.
     pointer.pointee.duration = max(1, pointer.pointee.duration)
-    try Self.check(av_write_frame(context, pointer), file, output)
+    try check(av_write_frame(context, pointer))
   }
 
   /// Ends the open cluster and hands everything to the kernel: a kill after this loses nothing before it.
@@ -121,7 +124,8 @@ package struct ContainerWriter: ~Copyable {
     guard !finished else { return }
     let status = av_write_frame(context, nil)
     avio_flush(output)
-    try Self.check(status, file, output)
+    try check(status)
+    flushed = file.size
   }
 
   /// Writes index and length and waits until the disk has the file; later calls do nothing.
@@ -129,14 +133,24 @@ package struct ContainerWriter: ~Copyable {
   /// - Throws: `RecorderError` (writeFailed).
   package mutating func finish() throws(RecorderError) -> Int64 {
     guard !finished else { return file.size }
+    try flush()
     finished = true
-    try Self.check(0, file, output)
     let status = av_write_trailer(context)
     avio_flush(output)
-    try Self.check(status, file, output)
+    try check(status)
     // EINVAL: no regular file, nothing to wait for.
     if fsync(file.descriptor) != 0, errno != EINVAL { throw Self.failed(errno) }
     return file.size
+  }
+
+  /// Ends a Matroska file at its last whole cluster when a write has failed, so that it is played to its end.
+  private mutating func check(_ status: Int32) throws(RecorderError) {
+    do throws(RecorderError) {
+      try Self.check(status, file, output)
+    } catch {
+      if isMatroska { file.truncate(to: flushed) }
+      throw error
+    }
   }
 
   private static func check(

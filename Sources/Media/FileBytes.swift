@@ -90,6 +90,11 @@ final class FileBytes {
     return target
   }
 
+  /// Cuts off what is past `length` bytes. A file that cannot be cut stays as it is: readers cope with its end.
+  func truncate(to length: Int64) {
+    if ftruncate(descriptor, off_t(length)) == 0 { size = length }
+  }
+
   private func fail(_ error: Int32) -> Int32 {
     if failure == 0 { failure = error }
     return recorder_averror(error)

@@ -52,6 +52,9 @@ struct VideoEncodeLoop: ~Copyable {
   private mutating func encode(_ picture: borrowing Picture, at time: Timestamp, keyframe: Bool) throws(RecorderError) {
     let packets = packets
     try encoder.encode(picture, at: time, keyframe: keyframe) { packet in
+      var packet = packet
+      // How long it stays is not known yet, and the file must not last longer than the recording.
+      packet.duration = 0
       _ = packets.push(MuxItem(packet: packet, stream: Self.stream))
     }
   }

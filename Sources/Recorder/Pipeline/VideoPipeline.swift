@@ -17,7 +17,7 @@ final class VideoPipeline: Sendable {
 
   /// A grab thread that hangs in the X server is given up after so many ns, so that a stopped display cannot keep what
   /// was recorded from being finished.
-  private static let patience: Int64 = 2_000_000_000
+  private static let patience: Int64 = 1_000_000_000
 
   /// Opens the encoder on its thread.
   /// - Throws: `RecorderError` (unavailable, usage) when there is no such encoder or it refuses its settings.

@@ -72,8 +72,8 @@ private final class RecordingEnds: Sendable {
   /// How often INT came.
   private final class Count: Sendable { let value = Atomic<Int>(0) }
 
-  /// Seconds that an impatient person waits for the file to be finished, which takes a fraction of that.
-  private static let patience = 1.0
+  /// Seconds that the file is given to be finished, which takes a fraction of one, or one when the X server hangs.
+  private static let patience = 2.0
 
   init(of session: RecordingSession, duration: Int64?, signals: ProcessSignals) {
     let (ends, end) = AsyncStream.makeStream(of: End.self, bufferingPolicy: .bufferingOldest(1))

@@ -1,0 +1,125 @@
+import Glibc
+import SessionModel
+import TestSupport
+import Testing
+
+/// However a recording ends, its file is finished, its manifest says why, and the exit code tells a script.
+@Suite(.serialized) struct RecordEndingTests {
+  /// A rig whose display shows something.
+  private func rig() throws -> (RecorderRig, PatternClient) {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    return (rig, try PatternClient(on: try #require(rig.display), ["color", "--color", "204060"]))
+  }
+
+  /// The file plays alone, and to the length that the manifest states.
+  private func expectFinished(_ rig: RecorderRig, _ id: SessionID, _ reason: Manifest.Reason) throws {
+    let manifest = try rig.manifest(id)
+    #expect(manifest.state == .finished)
+    #expect(manifest.end?.reason == reason)
+    let entries = try MediaFile.entries(rig.media(id))
+    let duration = try #require(Double(entries["duration"] ?? ""))
+    #expect(abs(duration - manifest.duration.seconds) <= 0.002)
+    #expect(try MediaFile.times(rig.media(id)).count >= 2)
+    #expect(manifest.segments.map(\.bytes) == [Int64(try readFile(rig.media(id)).count)])
+    #expect(try rig.events(id).last?.kind == .stop)
+  }
+
+  @Test(arguments: [
+    (SIGINT, Manifest.Reason.interrupt), (SIGTERM, .terminate), (SIGHUP, .hangup), (SIGQUIT, .quit),
+  ])
+  func aSignalEndsItProperly(signal: Int32, reason: Manifest.Reason) throws {
+    let (rig, client) = try rig()
+    let recording = try rig.record()
+    _ = try client.tell("color ff0000")
+    recording.process.signal(signal)
+    let result = try recording.process.wait()
+    #expect(result.ending == .exit(0))
+    #expect(result.text == "\(recording.id)\n")
+    try expectFinished(rig, recording.id, reason)
+  }
+
+  @Test func twoInterruptsEndWith130AndAFinishedFile() throws {
+    let (rig, client) = try rig()
+    let recording = try rig.record()
+    _ = try client.tell("color ff0000")
+    // A server that hangs keeps the end busy for long enough that the second interrupt comes before it.
+    rig.display?.server.signal(SIGSTOP)
+    recording.process.signal(SIGINT)
+    // Signals of one kind do not queue: the second is sent when the first was seen to be taken.
+    let status = "/proc/\(recording.process.pid)/status"
+    try waitUntil("the first INT to be taken") {
+      let text = String(decoding: (try? readFile(status)) ?? [], as: UTF8.self)
+      let pending = text.split(separator: "\n").filter { $0.hasPrefix("ShdPnd:") || $0.hasPrefix("SigPnd:") }
+      return pending.allSatisfy { $0.hasSuffix("0000000000000000") }
+    }
+    recording.process.signal(SIGINT)
+    let result = try recording.process.wait()
+    #expect(result.ending == .exit(130))
+    try expectFinished(rig, recording.id, .interrupt)
+  }
+
+  @Test func aReaderThatWentAwayDoesNotEndIt() throws {
+    let (rig, _) = try rig()
+    // The pipe's reader is gone before the id is written.
+    let script = "sleep 0 | :; exec 3>&1; (\"$1\" record --duration 0.5; echo $? >&3) | true"
+    let result = try run(
+      ["sh", "-c", script, "sh", builtProgram("recorder")], environment: rig.environment)
+    #expect(result.text == "0\n")
+  }
+
+  @Test func theEndOfTheDurationIsExact() throws {
+    let (rig, _) = try rig()
+    let id = try rig.record(seconds: 0.75)
+    try expectFinished(rig, id, .duration)
+    #expect(try rig.manifest(id).duration == Timestamp(seconds: 0.75))
+  }
+
+  @Test func aClosedWindowEndsItWith72() throws {
+    let (rig, client) = try rig()
+    let recording = try rig.record(["window:title=test-pattern"])
+    client.process.write("quit\n")
+    let result = try recording.process.wait()
+    #expect(result.ending == .exit(72))
+    #expect(result.errorText.contains("window was closed"))
+    try expectFinished(rig, recording.id, .windowClosed)
+  }
+
+  @Test func aDeadServerEndsItWith72() throws {
+    let (rig, client) = try rig()
+    let recording = try rig.record()
+    _ = try client.tell("color ff0000")
+    rig.display?.server.signal(SIGKILL)
+    let result = try recording.process.wait()
+    #expect(result.ending == .exit(72))
+    #expect(result.errorText.contains("X server"))
+    try expectFinished(rig, recording.id, .displayLost)
+  }
+
+  @Test func aStoppedServerDoesNotKeepTheFileFromBeingFinished() throws {
+    let (rig, client) = try rig()
+    let recording = try rig.record()
+    _ = try client.tell("color ff0000")
+    rig.display?.server.signal(SIGSTOP)
+    recording.process.signal(SIGINT)
+    let result = try recording.process.wait()
+    #expect(result.ending == .exit(0))
+    try expectFinished(rig, recording.id, .interrupt)
+  }
+
+  @Test func aFileSizeLimitEndsItWith74AndKeepsWhatCameBefore() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "30"])
+    // 512 blocks of 1024 bytes: some seconds of it.
+    let process = try ChildProcess(
+      ["bash", "-c", "ulimit -f 512; exec \"$0\" record --lossless", builtProgram("recorder")],
+      environment: rig.environment)
+    let result = try process.wait()
+    try client.process.stop()
+    #expect(result.ending == .exit(74))
+    let id = try #require(SessionID(result.text.dropLast()))
+    #expect(try rig.manifest(id).end?.reason == .writeFailed)
+    let counters = try MediaFile.counters(rig.media(id)).compactMap { $0 }
+    #expect(counters.count > 10)
+    #expect(Set(counters).count >= counters.count - 1)
+  }
+}
