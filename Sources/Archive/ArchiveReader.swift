@@ -10,7 +10,10 @@ package struct ArchiveReader: Sendable {
   package init(_ location: ArchiveLocation) { self.location = location }
 
   /// The archive's folder; nil when there is none.
-  func root() throws(RecorderError) -> Folder? { try Folder.open(path: location.path) }
+  package func root() throws(RecorderError) -> Folder? { try Folder.open(path: location.path) }
+
+  /// Whether the session `id` is there.
+  package func contains(_ id: SessionID) -> Bool { (try? root()?.session(id)) != nil }
 
   /// Whether its folder of sessions is there: an archive on a disk that is not mounted is missing, not empty.
   package func isPresent() throws(RecorderError) -> Bool {

@@ -1,8 +1,8 @@
 import Glibc
-import SessionModel
+package import SessionModel
 
 /// The sole owner of an open file; closed when it goes away.
-struct FileDescriptor: ~Copyable, Sendable {
+package struct FileDescriptor: ~Copyable, Sendable {
   /// The descriptor itself.
   let raw: Int32
   /// Where the file was found, for messages alone.
@@ -21,7 +21,7 @@ struct FileDescriptor: ~Copyable, Sendable {
   }
 
   /// The file's size, in bytes.
-  func size() throws(RecorderError) -> Int64 {
+  package func size() throws(RecorderError) -> Int64 {
     var status = stat()
     guard fstat(raw, &status) == 0 else { throw RecorderError(.read, path, errno: errno) }
     return Int64(status.st_size)
@@ -29,7 +29,7 @@ struct FileDescriptor: ~Copyable, Sendable {
 
   /// Reads up to `buffer.count` bytes from byte `offset` on.
   /// - Returns: the bytes read; fewer than asked for only at the file's end.
-  func read(into buffer: inout [UInt8], at offset: Int64) throws(RecorderError) -> Int {
+  package func read(into buffer: inout [UInt8], at offset: Int64) throws(RecorderError) -> Int {
     let count = buffer.withUnsafeMutableBytes { bytes in
       var done = 0
       while done < bytes.count {
@@ -109,12 +109,12 @@ struct FileDescriptor: ~Copyable, Sendable {
   ///   - waiting: whether to wait for it.
   ///   - shared: whether others may hold it too, if they share it as well.
   /// - Returns: false when another holds it.
-  func lock(waiting: Bool, shared: Bool = false) throws(RecorderError) -> Bool {
+  package func lock(waiting: Bool, shared: Bool = false) throws(RecorderError) -> Bool {
     if retrying({ flock(raw, (shared ? LOCK_SH : LOCK_EX) | (waiting ? 0 : LOCK_NB)) }) == 0 { return true }
     if errno == EWOULDBLOCK { return false }
     throw RecorderError(.write, path, errno: errno)
   }
 
   /// Gives the lock back at once, even when a child that is just being started still has the descriptor.
-  func unlock() { flock(raw, LOCK_UN) }
+  package func unlock() { flock(raw, LOCK_UN) }
 }

@@ -2,7 +2,7 @@ import Glibc
 import SessionModel
 
 /// What was tried when a system call on a file failed; it decides the exit code and the remedy.
-enum FileOperation {
+package enum FileOperation {
   /// A file or folder was to be made.
   case create
   /// Bytes were to be written, or a file to be put in place.

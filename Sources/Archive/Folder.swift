@@ -1,13 +1,13 @@
 import Glibc
-import SessionModel
+package import SessionModel
 
 /// An open folder of the archive. Everything below it is reached from its descriptor, name by name, and no symbolic link
 /// is ever followed, so that no path can lead out of the archive.
-final class Folder: Sendable {
+package final class Folder: Sendable {
   /// The open descriptor.
   let descriptor: Int32
   /// Where it was found, for messages alone.
-  let path: String
+  package let path: String
 
   /// Folders are for their owner alone, whatever the umask.
   static let folderMode: mode_t = 0o700
@@ -21,7 +21,7 @@ final class Folder: Sendable {
 
   /// Opens the folder at `path`; links on the way to it are the person's own and are followed.
   /// - Returns: nil when there is none.
-  static func open(path: String, for operation: FileOperation = .read) throws(RecorderError) -> Folder? {
+  package static func open(path: String, for operation: FileOperation = .read) throws(RecorderError) -> Folder? {
     let descriptor = retrying { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     if descriptor >= 0 { return Folder(descriptor: descriptor, path: path) }
     if errno == ENOENT { return nil }
@@ -77,7 +77,7 @@ final class Folder: Sendable {
 
   /// Makes the new file `name` for reading and writing; a file or link of that name is refused.
   /// - Parameter appending: whether each write goes to the end.
-  func createFile(_ name: String, appending: Bool = false) throws(RecorderError) -> FileDescriptor {
+  package func createFile(_ name: String, appending: Bool = false) throws(RecorderError) -> FileDescriptor {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | (appending ? O_APPEND : 0)
     let file = retrying { openat(descriptor, name, flags, Self.fileMode) }
     guard file >= 0 else { throw RecorderError(.create, "\(path)/\(name)", errno: errno) }
@@ -87,7 +87,9 @@ final class Folder: Sendable {
   /// Opens the file `name` for reading and, when `writing`, for writing too. Only regular files are opened: a FIFO in
   /// its place would block, a device would do worse.
   /// - Returns: nil when there is none.
-  func file(_ name: String, writing: Bool = false, appending: Bool = false) throws(RecorderError) -> FileDescriptor? {
+  package func file(_ name: String, writing: Bool = false, appending: Bool = false) throws(RecorderError)
+    -> FileDescriptor?
+  {
     // O_NONBLOCK keeps the open of a FIFO from waiting; regular files do not know it.
     let flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (appending ? O_APPEND : 0) | (writing ? O_RDWR : O_RDONLY)
     let raw = retrying { openat(descriptor, name, flags) }
@@ -102,7 +104,7 @@ final class Folder: Sendable {
   }
 
   /// Opens the file `name` for reading and writing, making it when it is missing.
-  func openOrCreateFile(_ name: String, appending: Bool = false) throws(RecorderError) -> FileDescriptor {
+  package func openOrCreateFile(_ name: String, appending: Bool = false) throws(RecorderError) -> FileDescriptor {
     // Two processes may race to make it: the one that loses finds it there.
     for _ in 0..<2 {
       if let file = try file(name, writing: true, appending: appending) { return file }
@@ -114,7 +116,7 @@ final class Folder: Sendable {
   }
 
   /// Whether something of that name is here, a broken link included.
-  func exists(_ name: String) -> Bool {
+  package func exists(_ name: String) -> Bool {
     var status = stat()
     return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
   }
@@ -126,7 +128,7 @@ final class Folder: Sendable {
   }
 
   /// Puts `source` in the place of `target`, which may be in another folder of the same file system.
-  func rename(_ source: String, to target: String, in other: Folder? = nil) throws(RecorderError) {
+  package func rename(_ source: String, to target: String, in other: Folder? = nil) throws(RecorderError) {
     let destination = other ?? self
     guard renameat(descriptor, source, destination.descriptor, target) == 0 else {
       throw RecorderError(.write, "\(destination.path)/\(target)", errno: errno)
@@ -167,7 +169,7 @@ final class Folder: Sendable {
   }
 
   /// The names of what is in the folder that are valid UTF-8, in no order.
-  func names() throws(RecorderError) -> [String] {
+  package func names() throws(RecorderError) -> [String] {
     try rawNames().compactMap { name in String(validating: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
   }

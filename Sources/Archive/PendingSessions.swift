@@ -29,15 +29,19 @@ extension ArchiveReader {
     _ = try root.createFolder(ArchiveLocation.Name.pending).openOrCreateFile(id.description + suffix)
   }
 
-  /// Takes `id` off the list once the index has it. One that is recorded stays, and so does one that is just being made.
+  /// Takes `id` off the list once the index has it. One that is recorded stays.
   package func settle(_ id: SessionID) throws(RecorderError) {
     guard let root = try root(), let pending = try root.folder(ArchiveLocation.Name.pending) else { return }
-    if let folder = try root.session(id) {
-      if try SessionReader(id: id, folder: folder).isLive() { return }
-    } else {
-      guard let made = pending.modificationTime(id.description), time(nil) - made > Self.creationTime else { return }
-      try root.day(of: id)?.removeTree(ArchiveLocation.Name.newPrefix + id.description)
-    }
+    if let folder = try root.session(id), try SessionReader(id: id, folder: folder).isLive() { return }
+    try pending.removeFile(id.description)
+  }
+
+  /// Takes `id`, which has no folder, off the list, unless it is just being made.
+  package func settleAbsent(_ id: SessionID) throws(RecorderError) {
+    guard let root = try root(), let pending = try root.folder(ArchiveLocation.Name.pending),
+      let listed = pending.modificationTime(id.description), time(nil) - listed > Self.creationTime
+    else { return }
+    try root.day(of: id)?.removeTree(ArchiveLocation.Name.newPrefix + id.description)
     try pending.removeFile(id.description)
   }
 

@@ -59,6 +59,21 @@ package struct SessionReader: Sendable {
     return events
   }
 
+  /// The time of the last event, found without reading those before it; zero when there is none.
+  /// - Throws: `RecorderError` when the file cannot be read.
+  package func lastEventTime() throws(RecorderError) -> Timestamp {
+    guard let file = try folder.file(ArchiveLocation.Name.events) else { return .zero }
+    // Enough for a second's events; one that is longer than this is passed over.
+    let size = try file.size()
+    var tail = [UInt8](repeating: 0, count: Int(min(size, 1 << 16)))
+    let count = try file.read(into: &tail, at: size - Int64(tail.count))
+    let decoder = JSONDecoder()
+    for line in tail[..<count].split(separator: Line.end).reversed() {
+      if let event = try? decoder.decode(Event.self, from: Data(line)) { return event.time }
+    }
+    return .zero
+  }
+
   /// All annotations, in the order they were added.
   /// - Throws: `RecorderError` when the file cannot be read.
   package func annotations() throws(RecorderError) -> [Annotation] {

@@ -5,6 +5,8 @@
 static inline int recorder_bind_text(sqlite3_stmt *statement, int index, const char *text, int bytes) {
   return sqlite3_bind_text(statement, index, text, bytes, SQLITE_TRANSIENT);
 }
-static inline int recorder_bind_blob(sqlite3_stmt *statement, int index, const void *blob, int bytes) {
-  return sqlite3_bind_blob(statement, index, blob, bytes, SQLITE_TRANSIENT);
+
+/* sqlite3_db_config is variadic. */
+static inline int recorder_set_option(sqlite3 *database, int option, int value) {
+  return sqlite3_db_config(database, option, value, (int *)0);
 }

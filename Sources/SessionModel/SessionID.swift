@@ -42,6 +42,16 @@ package struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringC
     return [String(digits[0..<4]), String(digits[4..<6]), String(digits[6..<8])]
   }
 
+  /// When the recording began, to the second; nil when no calendar has the date.
+  package var began: WallTime? {
+    let digits = Array(description)
+    func number(_ range: Range<Int>) -> Int { Int(String(digits[range])) ?? 0 }
+    return WallTime(
+      WallTime.Components(
+        year: number(0..<4), month: number(4..<6), day: number(6..<8), hour: number(9..<11), minute: number(11..<13),
+        second: number(13..<15)))
+  }
+
   package static func < (left: SessionID, right: SessionID) -> Bool { left.description < right.description }
 
   package init(from decoder: any Decoder) throws {

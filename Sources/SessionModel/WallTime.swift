@@ -8,6 +8,13 @@ package struct WallTime: Hashable, Comparable, Sendable, CustomStringConvertible
   /// Makes a time from nanoseconds since 1970-01-01T00:00:00Z.
   package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// The wall clock now.
+  package static func now() -> WallTime {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return WallTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
   package static func < (left: WallTime, right: WallTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// A calendar date and a time of day.

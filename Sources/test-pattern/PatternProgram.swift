@@ -31,10 +31,10 @@ struct PatternProgram: ~Copyable {
     draw()
     window.synchronize()
     // A window manager shows the window when it likes.
-    while options.isMapped, window.isAlive {
-      // A round trip takes in events too, for which the connection is not readable any more: they are looked at first.
+    while true {
+      // A round trip may have brought events already: they are looked for before each wait.
       _ = window.receiveEvents()
-      if window.isShown { break }
+      if window.isShown || !options.isMapped || !window.isAlive { break }
       wait(until: .max)
     }
     draw()
@@ -43,9 +43,7 @@ struct PatternProgram: ~Copyable {
     if options.mode == .counter, options.framesPerSecond > 0 { due = MonotonicClock.now() }
     while isRunning {
       if window.receiveEvents() { draw() }
-      wait(until: min(due, flashEnd))
       if !window.isAlive { return 69 }
-      if window.receiveEvents() { draw() }
       let now = MonotonicClock.now()
       if now >= flashEnd {
         flashEnd = .max
@@ -53,6 +51,7 @@ struct PatternProgram: ~Copyable {
         window.present()
       }
       if now >= due { drawDueFrame() }
+      if isRunning { wait(until: min(due, flashEnd)) }
     }
     return 0
   }

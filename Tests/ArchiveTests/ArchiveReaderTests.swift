@@ -128,10 +128,10 @@ import Testing
     let half = "\(archive.root)/sessions/2026/11/30/.new-\(id)"
     try writeFile(mark, [])
     #expect(mkdir(half, 0o700) == 0)
-    try archive.reader.settle(id)
+    try archive.reader.settleAbsent(id)
     #expect(mode(mark) != nil && mode(half) != nil)
     #expect(try run(["touch", "-d", "2 minutes ago", mark]).status == 0)
-    try archive.reader.settle(id)
+    try archive.reader.settleAbsent(id)
     #expect(mode(mark) == nil && mode(half) == nil)
   }
 }

@@ -1,31 +1,161 @@
 import Capture
+import Glibc
 import SessionModel
 import TestSupport
 import Testing
 import Threading
 
 @Suite struct GrabTests {
-  @Test func rootIsGrabbedWholeThenNothing() throws {
-    let display = try VirtualDisplay(size: "320x200")
-    try run(["xsetroot", "-display", display.name, "-solid", "#336699"])
-    let source = try SourceResolver(display: display.name).resolve(.display)
-    let wake = try WakeSignal()
-    var video = try X11VideoSource(source, cursor: true, frameInterval: 10_000_000, wake: wake)
-    let far = MonotonicClock.now() + 3_000_000_000
-    #expect(try video.wait(until: far) == .changed)
-    var seen: [UInt32] = []
-    let grabbed = try video.grab { frame in
-      #expect(frame.rects.count == 1)
-      seen = (0..<320 * 200).map { frame.pixels.load(fromByteOffset: $0 * 4, as: UInt32.self) & 0xFFFFFF }
+  /// Servers that lack what the fast path needs must give the same pictures.
+  static let servers: [[String]] = [
+    [], ["-extension", "MIT-SHM"], ["-extension", "DAMAGE"], ["-extension", "XFIXES"],
+    ["-extension", "MIT-SHM", "-extension", "DAMAGE"], ["-extension", "Composite"], ["-extension", "RANDR"],
+  ]
+
+  @Test(arguments: servers)
+  func pixelsAreExact(arguments: [String]) throws {
+    let display = try VirtualDisplay(size: "320x200", arguments: arguments)
+    let client = try PatternClient(on: display, ["bars"])
+    var grabber = try Grabber(.display, on: display)
+    #expect(grabber.source.usesSharedMemory == !arguments.contains("MIT-SHM"))
+    #expect(grabber.source.usesDamage == !(arguments.contains("DAMAGE") || arguments.contains("XFIXES")))
+    let first = try grabber.next("the first") { _ in true }
+    #expect(first.rects == [PixelRect(x: 0, y: 0, width: 320, height: 200)])
+    let bars: [UInt32] = (0..<320 * 200).map { (index: Int) in PatternLayout.bars[index % 320 / 40] }
+    #expect(first.pixels == bars)
+
+    // A narrow rectangle, full-width rows, and one at the far corner.
+    var expected = first
+    for rect in [
+      PixelRect(x: 33, y: 21, width: 17, height: 9), PixelRect(x: 0, y: 60, width: 320, height: 5),
+      PixelRect(x: 319, y: 199, width: 1, height: 1),
+    ] {
+      try client.tell("rect 123456 \(rect)")
+      for y in rect.y..<rect.maxY { for x in rect.x..<rect.maxX { expected.pixels[y * 320 + x] = 0x123456 } }
+      let picture = try grabber.next("the change") { _ in true }
+      #expect(picture.pixels == expected.pixels)
+      let area = picture.rects.reduce(0) { $0 + $1.area }
+      if grabber.source.usesDamage {
+        #expect(picture.rects == [rect])
+      } else {
+        // Comparing finds whole rows.
+        #expect(area == rect.height * 320)
+      }
     }
-    #expect(grabbed)
-    #expect(Set(seen) == [0x336699])
-    #expect(try video.wait(until: MonotonicClock.now() + 1_000_000_000) == .timedOut)
-    #expect(try video.grab { _ in } == false)
-    try run(["xsetroot", "-display", display.name, "-solid", "#ffffff"])
-    #expect(try video.wait(until: far) == .changed)
-    var rectangles = 0
-    #expect(try video.grab { frame in rectangles = frame.rects.count })
-    #expect(rectangles == 1)
+  }
+
+  @Test func severalRectanglesAreFetchedInOneFrame() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let client = try PatternClient(on: display, ["color", "--color", "000000"])
+    var grabber = try Grabber(.display, on: display)
+    _ = try grabber.next()
+    let rects = (0..<10).map { PixelRect(x: $0 * 30, y: $0 * 19, width: 7, height: 5) }
+    for rect in rects { try client.tell("rect FF8000 \(rect)") }
+    let picture = try grabber.next("ten rectangles") { _ in true }
+    #expect(picture.rects == rects)
+    for rect in rects { #expect(picture.colors(in: rect) == [0xFF8000]) }
+    #expect(picture.pixels.count { $0 == 0xFF8000 } == 350)
+  }
+
+  @Test func idleScreenMakesNoFrame() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let client = try PatternClient(on: display, ["bars"])
+    var grabber = try Grabber(.display, on: display, cursor: true)
+    _ = try grabber.next()
+    #expect(try grabber.frames(within: 0.6) == 0)
+    let drawn = try client.tell("rect 00FF00 3x3+5+5")
+    let picture = try grabber.next("the change") { !$0.rects.isEmpty }
+    #expect(picture.time >= drawn)
+    #expect(try grabber.frames(within: 0.3) == 0)
+  }
+
+  @Test func wakeSignalEndsTheWait() throws {
+    let display = try VirtualDisplay(size: "64x64")
+    var grabber = try Grabber(.display, on: display)
+    _ = try grabber.next()
+    grabber.wake.notify()
+    #expect(try grabber.source.wait(until: MonotonicClock.now() + 10_000_000_000) == .woken)
+    #expect(try grabber.source.wait(until: MonotonicClock.now() + 1_000_000) == .timedOut)
+  }
+
+  @Test func changeThatIsNotGrabbedStaysPending() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let client = try PatternClient(on: display, ["color", "--color", "000000"])
+    var grabber = try Grabber(.display, on: display)
+    _ = try grabber.next()
+    try client.tell("rect FFFFFF 4x4+10+10")
+    let far = MonotonicClock.now() + 10_000_000_000
+    #expect(try grabber.source.wait(until: far) == .changed)
+    try client.tell("rect FFFFFF 4x4+100+100")
+    #expect(try grabber.source.wait(until: far) == .changed)
+    let picture = try #require(try grabber.next())
+    #expect(
+      picture.rects == [PixelRect(x: 10, y: 10, width: 4, height: 4), PixelRect(x: 100, y: 100, width: 4, height: 4)])
+  }
+
+  @Test func everyDrawnCounterIsGrabbedOnce() throws {
+    let display = try VirtualDisplay(size: "400x100")
+    let client = try PatternClient(on: display, ["counter", "--fps", "0", "--geometry", "400x100+0+0"])
+    var grabber = try Grabber(.display, on: display)
+    for expected in 0..<20 {
+      if expected > 0 { try client.tell("next") }
+      let picture = try grabber.next("counter \(expected)") { _ in true }
+      let counter = picture.pixels.withUnsafeBytes { bytes in
+        bytes.baseAddress.flatMap { CounterPattern.counter(in: $0, bytesPerRow: 1600) }
+      }
+      #expect(counter == expected)
+      #expect(picture[399, 99] == PatternLayout.background(expected))
+    }
+  }
+
+  @Test func serverDeathIsClassified() throws {
+    let display = try VirtualDisplay(size: "64x64")
+    var grabber = try Grabber(.display, on: display)
+    _ = try grabber.next()
+    display.server.signal(SIGKILL)
+    let error = #expect(throws: RecorderError.self) { try grabber.next() }
+    #expect(error.flatMap { SourceLoss($0) } == .displayLost)
+    #expect(error?.code == .sourceLost)
+  }
+
+  @Test func segmentIsPrivateAndGoesWithTheProcess() throws {
+    let display = try VirtualDisplay(size: "333x77")
+    let grabber = try Grabber(.display, on: display)
+    // The picture and as much again.
+    let size = "\(333 * 77 * 4 * 2)"
+    // key shmid perms size cpid lpid nattch uid …
+    let segments = String(decoding: try readFile("/proc/sysvipc/shm"), as: UTF8.self).split(separator: "\n")
+      .map { $0.split(separator: " ") }.filter { $0[3] == size[...] && $0[4] == "\(getpid())" }
+    let segment = try #require(segments.first)
+    // 01000 is SHM_DEST: it goes with the last process that is attached.
+    #expect(Int(segment[2], radix: 8) == 0o1600)
+    #expect(segment[6] == "2")
+    withExtendedLifetime(grabber.source.size) {}
+  }
+
+  @Test(arguments: [8, 16])
+  func otherDepthsAreRefusedByName(depth: Int) throws {
+    let display = try VirtualDisplay(size: "64x64", depth: depth)
+    let error = #expect(throws: RecorderError.self) { try SourceResolver(display: display.name).resolve(.display) }
+    #expect(error?.code == .unavailable)
+    #expect(error?.message.contains("depth \(depth)") == true)
+    #expect(error?.message.contains("visual 0x") == true)
+  }
+
+  @Test func partsOutsideTheRootAreBlack() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let client = try PatternClient(on: display, ["color", "--color", "0000FF"])
+    var grabber = try Grabber(.region(PixelRect(x: -20, y: 150, width: 400, height: 100)), on: display)
+    let inside = PixelRect(x: 20, y: 0, width: 320, height: 50)
+    func check(_ picture: Picture, _ color: UInt32) {
+      #expect(picture.colors(in: inside) == [color])
+      #expect(picture.pixels.count { $0 == color } == inside.area)
+      #expect(picture.colors(in: PixelRect(x: 0, y: 50, width: 400, height: 50)) == [0])
+    }
+    check(try grabber.next("the first") { _ in true }, 0x0000FF)
+    try client.tell("color 00FF00")
+    let picture = try grabber.next("the change") { _ in true }
+    check(picture, 0x00FF00)
+    #expect(picture.rects == [inside])
   }
 }

@@ -37,7 +37,7 @@ extension TimePosition: RequirableArgument {
 }
 
 /// A length of time: `20`, `1:30`, `500ms`, `20s`, `5m`, `2h`, `3d`.
-package struct Duration: ExpressibleByArgument, Hashable {
+package struct TimeSpan: ExpressibleByArgument, Hashable {
   /// Its nanoseconds; more than none.
   package var nanoseconds: Int64
   package init(argument: ArgumentText) throws(RecorderError) {

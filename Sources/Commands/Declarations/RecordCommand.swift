@@ -47,7 +47,7 @@ package struct RecordCommand: CommandDeclaration {
     help: ArgumentHelp("Record the microphone.", valueName: "DEVICE"))
   package var microphone: AudioDeviceSpecification?
   @Option(help: ArgumentHelp("End after this time: 20, 1:30, 500ms, 20s, 5m, 2h.", valueName: "T"))
-  package var duration: Duration?
+  package var duration: TimeSpan?
   @Option(help: ArgumentHelp("Give the session a title.", valueName: "TEXT"))
   package var title: String?
   @Option(help: ArgumentHelp("Give the session a tag.", valueName: "TAG"))

@@ -10,7 +10,7 @@ final class ProgressLine: Sendable {
   private let task: Mutex<Task<Void, Never>?>
 
   /// Between two lines: fast enough to look alive, slow enough to read.
-  private static let interval = Swift.Duration.milliseconds(250)
+  private static let interval = Duration.milliseconds(250)
 
   init(of session: RecordingSession) {
     guard let width = Terminal.width(of: STDERR_FILENO) else {

@@ -1,0 +1,88 @@
+internal import CXCB
+import SessionModel
+
+/// What is known of a display's windows, and what has to be looked at again.
+struct WindowWatcher {
+  private let connection: XConnection
+  private var known: [xcb_window_t: WindowInfo] = [:]
+  private var active: xcb_window_t?
+  private var isListStale = true
+  private var stale: Set<xcb_window_t> = []
+  private var isFirst = true
+
+  /// Begins to be sent what happens on `connection`'s screen.
+  init(_ connection: XConnection) {
+    self.connection = connection
+    let events = [XCB_EVENT_MASK_PROPERTY_CHANGE, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_FOCUS_CHANGE]
+    connection.select(events.reduce(0) { $0 | $1.rawValue }, on: connection.root)
+  }
+
+  /// Takes the waiting events.
+  /// - Returns: whether something has to be looked at.
+  mutating func receiveEvents() -> Bool {
+    while let event = XReply(xcb_poll_for_event(connection.handle)) {
+      event.read { receive($0) }
+    }
+    return isListStale || !stale.isEmpty
+  }
+
+  private mutating func receive(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    func read<Body, Value>(_ path: KeyPath<Body, Value>) -> Value {
+      event.withMemoryRebound(to: Body.self, capacity: 1) { $0.pointee[keyPath: path] }
+    }
+    switch Int32(event.pointee.response_type & 0x7F) {
+    case XCB_PROPERTY_NOTIFY:
+      let window: xcb_window_t = read(\xcb_property_notify_event_t.window)
+      // The window manager's lists and the active window are the root's properties.
+      if window == connection.root { isListStale = true } else { stale.insert(window) }
+    case XCB_CONFIGURE_NOTIFY:
+      stale.insert(read(\xcb_configure_notify_event_t.window))
+      // Without a window manager the stack says which window is active.
+      isListStale = true
+    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_DESTROY_NOTIFY, XCB_REPARENT_NOTIFY, XCB_CIRCULATE_NOTIFY, XCB_FOCUS_IN,
+      XCB_FOCUS_OUT:
+      isListStale = true
+    default: break
+    }
+  }
+
+  /// Looks at what may have changed and reports what did.
+  mutating func report(_ emit: (Event.Kind, WindowInfo?) -> Void) {
+    let (wasListStale, looked) = (isListStale, stale)
+    (isListStale, stale) = (false, [])
+    if wasListStale { reportList(emit) }
+    for window in looked {
+      guard let before = known[window], let now = connection.info(of: window) else { continue }
+      known[window] = now
+      if now.rect != before.rect { emit(.geometry, now) }
+      if window == active, now.title != before.title || now.titleBytes != before.titleBytes { emit(.title, now) }
+    }
+    if wasListStale { reportActive(emit) }
+  }
+
+  private mutating func reportList(_ emit: (Event.Kind, WindowInfo?) -> Void) {
+    let isManaged = connection.hasWindowManager
+    // A window manager lists minimised windows too; without one a hidden window is gone.
+    let windows = connection.clientWindows().filter { isManaged || $0.isViewable }.map(\.id)
+    for window in known.keys.sorted() where !windows.contains(window) {
+      emit(.closed, known.removeValue(forKey: window))
+    }
+    for window in windows where known[window] == nil {
+      let events = [XCB_EVENT_MASK_PROPERTY_CHANGE, XCB_EVENT_MASK_STRUCTURE_NOTIFY, XCB_EVENT_MASK_FOCUS_CHANGE]
+      connection.select(events.reduce(0) { $0 | $1.rawValue }, on: window)
+      // Read after the selection: a later change makes an event.
+      guard let info = connection.info(of: window) else { continue }
+      known[window] = info
+      emit(.opened, info)
+    }
+  }
+
+  private mutating func reportActive(_ emit: (Event.Kind, WindowInfo?) -> Void) {
+    let now = connection.activeWindow()
+    guard now != active || isFirst else { return }
+    (active, isFirst) = (now, false)
+    let info = now.flatMap { connection.info(of: $0) }
+    if let now, known[now] != nil { known[now] = info }
+    emit(.focus, info)
+  }
+}

@@ -1,0 +1,45 @@
+internal import CSQLite
+import SessionModel
+
+/// Why the index could not do something.
+enum IndexError: Error {
+  /// SQLite's extended result code and its words; they never hold a bound value.
+  case database(code: Int32, message: String)
+  /// What another part said.
+  case other(RecorderError)
+
+  /// Whether the file itself is to blame, so that a new one made from the archive helps. All statements are this
+  /// module's own, so an error in one means that the tables are not those it made.
+  var isDamage: Bool {
+    guard case .database(let code, _) = self else { return false }
+    return [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT].contains(
+      code & 0xFF)
+  }
+
+  /// The error as people see it.
+  func error(path: String) -> RecorderError {
+    switch self {
+    case .other(let error): return error
+    case .database(let code, let message):
+      let name = path.printable
+      switch code & 0xFF {
+      case SQLITE_BUSY, SQLITE_LOCKED:
+        return RecorderError(.busy, "\(name) is in use by another process.", hint: "Try again.")
+      case SQLITE_FULL:
+        return RecorderError(.writeFailed, "\(name) cannot be written: the disk is full.", hint: "Free some space.")
+      case SQLITE_IOERR: return RecorderError(.writeFailed, "\(name) cannot be read or written: \(message).")
+      case SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH: return RecorderError(.permission, "\(name): \(message).")
+      case SQLITE_CANTOPEN: return RecorderError(.cannotCreate, "\(name) cannot be opened: \(message).")
+      default:
+        return RecorderError(
+          .damagedData, "\(name) is damaged: \(message).",
+          hint: "recorder index rebuild makes it anew from the archive.")
+      }
+    }
+  }
+}
+
+/// Runs what throws another part's errors where the index throws its own.
+func asIndexError<Result: ~Copyable>(_ body: () throws(RecorderError) -> Result) throws(IndexError) -> Result {
+  do { return try body() } catch { throw .other(error) }
+}

@@ -1,0 +1,115 @@
+import Archive
+import FoundationEssentials
+import Glibc
+import SessionModel
+
+/// The index's file: whether it can be used as it is, is missing, is rubbish or is a newer program's; told from its first
+/// bytes, before SQLite has a chance to change one.
+struct IndexFile {
+  /// What the file at its place is.
+  enum State: Equatable {
+    /// Ours, of this version, ready.
+    case current
+    /// Not there, empty, unfinished or older: to be made.
+    case unfinished
+    /// No database, or not ours.
+    case rubbish
+    /// Made by a newer program.
+    case newer(version: Int)
+  }
+
+  private static let name = "index.sqlite"
+  /// Held by the process that makes the file or moves it away.
+  private static let lockName = "index.lock"
+
+  private let root: Folder
+  /// The archive's folder without symbolic links: SQLite is told to follow none.
+  private let directory: String
+
+  /// The index of the archive at `location`; nil when there is no archive.
+  init?(_ location: ArchiveLocation) throws(RecorderError) {
+    guard let root = try Folder.open(path: location.path), let resolved = realpath(location.path, nil) else {
+      return nil
+    }
+    defer { free(resolved) }
+    directory = String(cString: resolved)
+    self.root = root
+  }
+
+  /// Which file it is: another one of the same name has another.
+  struct Identity: Equatable {
+    let device: UInt
+    let inode: UInt
+  }
+
+  /// Which file is at its place now; nil when there is none.
+  var identity: Identity? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? Identity(device: status.st_dev, inode: status.st_ino) : nil
+  }
+
+  /// Its path.
+  var path: String { "\(directory)/\(Self.name)" }
+
+  /// Whether this process may write the archive; else the index is made in memory.
+  var isWritable: Bool { access(directory, W_OK) == 0 }
+
+  /// What the file is now.
+  func state() throws(RecorderError) -> State {
+    guard root.exists(Self.name) else { return .unfinished }
+    // No regular file, or one that cannot be opened: whatever it is, it is no index.
+    guard let file = try? root.file(Self.name) else { return .rubbish }
+    var head = [UInt8](repeating: 0, count: Self.headLength)
+    let count = try file.read(into: &head, at: 0)
+    if count == 0 { return .unfinished }
+    guard count == head.count, head.starts(with: Array("SQLite format 3\0".utf8)) else { return .rubbish }
+    func number(at offset: Int) -> Int { head[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+    let (version, application) = (number(at: 60), number(at: 68))
+    // A file whose first transaction is still in its write-ahead log has neither.
+    if version == 0 && application == 0 { return .unfinished }
+    guard application == Schema.applicationID else { return .rubbish }
+    if version > Schema.version { return .newer(version: version) }
+    // 2 is the write-ahead log's number.
+    return version == Schema.version && head[18] == 2 && head[19] == 2 ? .current : .unfinished
+  }
+
+  /// The database's header (SQLite file format, section 1.3): byte 18 and 19 the journal's kind, 60 the user's version,
+  /// 68 the application's id.
+  private static let headLength = 100
+
+  /// Makes the file, empty, for its owner alone from the first moment: SQLite gives its log and its shared memory the
+  /// same mode.
+  func create() throws(RecorderError) { _ = try root.openOrCreateFile(Self.name) }
+
+  /// Waits for the right to make the file or to move it away; it goes with the value returned.
+  func lock() throws(RecorderError) -> FileDescriptor {
+    let file = try root.openOrCreateFile(Self.lockName)
+    _ = try file.lock(waiting: true)
+    return file
+  }
+
+  /// Moves the file and what belongs to it out of the way, kept for a look at it.
+  /// - Returns: the new name.
+  @discardableResult
+  func setAside(at time: WallTime) throws(RecorderError) -> String {
+    let date = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
+    var name = "\(Self.name).damaged-\(date)Z"
+    var number = 1
+    while root.exists(name) {
+      number += 1
+      name = "\(Self.name).damaged-\(date)Z-\(number)"
+    }
+    for suffix in ["-wal", "-shm", ""] where root.exists(Self.name + suffix) {
+      try root.rename(Self.name + suffix, to: name + suffix)
+    }
+    return name
+  }
+
+  /// The refusal of a file that a newer program made.
+  func refusal(version: Int) -> RecorderError {
+    RecorderError(
+      .configuration,
+      "\(path.printable) was made by a newer recorder (version \(version)); this one knows version \(Schema.version).",
+      hint: "Update recorder, or move the file away: the index is made anew from the archive.")
+  }
+}

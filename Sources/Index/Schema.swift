@@ -1,0 +1,55 @@
+/// The index's tables. A migration never changes once it was released: a new one is added after it.
+enum Schema {
+  /// Each version's statements, from version 1 on; the version is kept in `user_version`.
+  static let migrations = [
+    """
+    CREATE TABLE session (
+      number INTEGER PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,
+      began INTEGER NOT NULL,      -- ns since 1970
+      utcOffset INTEGER NOT NULL,  -- seconds east of Greenwich
+      duration INTEGER NOT NULL,   -- ns
+      state TEXT NOT NULL,
+      reason TEXT,
+      message TEXT,
+      source TEXT NOT NULL,
+      bytes INTEGER NOT NULL,
+      title TEXT,
+      tags TEXT NOT NULL           -- a JSON array, in their order
+    );
+    CREATE TABLE tag (
+      session INTEGER NOT NULL REFERENCES session (number) ON DELETE CASCADE,
+      name TEXT NOT NULL,
+      PRIMARY KEY (session, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX tagName ON tag (name, session);
+    CREATE TABLE moment (
+      number INTEGER PRIMARY KEY,
+      session INTEGER NOT NULL REFERENCES session (number) ON DELETE CASCADE,
+      kind TEXT NOT NULL,
+      weight REAL NOT NULL,
+      time INTEGER NOT NULL,       -- ns since the session's epoch
+      length INTEGER NOT NULL,     -- ns
+      at INTEGER NOT NULL,         -- ns since 1970
+      words TEXT NOT NULL,
+      window TEXT NOT NULL         -- title and class of the window active then
+    );
+    CREATE INDEX momentSession ON moment (session, time);
+    -- Holds no text of its own: what a row was made of is made again from `moment` when it goes.
+    CREATE VIRTUAL TABLE momentText USING fts5 (
+      words, window, content = '', tokenize = 'unicode61 remove_diacritics 2'
+    );
+    """
+  ]
+
+  /// The version that this program reads and writes.
+  static var version: Int { migrations.count }
+
+  /// Marks the file as ours (`application_id`): "rec1" in ASCII.
+  static let applicationID = 0x7265_6331
+
+  /// Takes away everything that any version made.
+  static let drop = """
+    DROP TABLE IF EXISTS momentText; DROP TABLE IF EXISTS moment; DROP TABLE IF EXISTS tag; DROP TABLE IF EXISTS session;
+    """
+}

@@ -1,0 +1,220 @@
+package import Archive
+import Glibc
+package import SessionModel
+import Threading
+
+/// The index of an archive: a cache that makes sessions and their moments quick to find. It is made from the archive
+/// alone, so a file that is missing or damaged is made anew, and nothing is lost with it.
+package actor SessionIndex {
+  /// What a look at the archive's changes did.
+  package struct Refreshed: Hashable, Sendable {
+    /// Sessions whose recorder was killed, closed now.
+    package var recovered: [SessionID] = []
+    /// Sessions that could not be brought into the index, with the reason; they are tried again.
+    package var problems: [RecorderError] = []
+    /// The name that a damaged index was given out of the way; nil when it was none.
+    package var setAside: String?
+  }
+
+  private let executor = QueueExecutor(label: "index")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  private let archive: ArchiveReader
+  private var database: Database?
+  /// Which file the database is, or was when it could not be opened.
+  private var identity: IndexFile.Identity?
+  /// What happened since the last `refresh` told it.
+  private var setAside: String?, recovered: [SessionID] = []
+  private var pastCounts = SQLCounts()
+
+  /// The index of the archive at `location`; nothing is opened yet.
+  package init(_ location: ArchiveLocation) { archive = ArchiveReader(location) }
+
+  /// What was asked of SQLite so far, for tests that count it.
+  package var counts: SQLCounts {
+    SQLCounts(
+      statements: pastCounts.statements + (database?.counts.statements ?? 0),
+      rows: pastCounts.rows + (database?.counts.rows ?? 0))
+  }
+
+  /// Brings into the index what changed in the archive since the last command: closes sessions whose recorder was
+  /// killed, indexes those that ended, forgets those that were deleted.
+  /// - Parameter live: whether sessions that are being recorded are indexed whole, for a search, or as lists show them.
+  /// - Throws: `RecorderError`: configuration when a newer program made the index, busy, permission, writeFailed.
+  @discardableResult
+  package func refresh(live: Bool = false) throws(RecorderError) -> Refreshed {
+    var result = Refreshed()
+    try use { (database) throws(IndexError) in
+      result = Refreshed()
+      let (deleted, pending) = try asIndexError { () throws(RecorderError) in
+        (try archive.deleted(), try archive.pending())
+      }
+      let filler = IndexFiller(archive: archive, database: database)
+      for id in deleted where !archive.contains(id) { try filler.remove(id) }
+      for id in pending {
+        do throws(IndexError) {
+          if try filler.update(id, depth: live ? .everything : .summary) { result.recovered.append(id) }
+        } catch {
+          guard case .other(let problem) = error else { throw error }
+          result.problems.append(problem)
+        }
+      }
+    }
+    result.recovered += recovered
+    result.setAside = setAside
+    (recovered, setAside) = ([], nil)
+    return result
+  }
+
+  /// The sessions that `query` wants, newest first.
+  /// - Throws: `RecorderError` as `refresh`.
+  package func list(_ query: ListQuery = ListQuery()) throws(RecorderError) -> [SessionSummary] {
+    try use { (database) throws(IndexError) in
+      try IndexQueries(database: database).list(query).map { marked($0) }
+    } ?? []
+  }
+
+  /// The session `id` with what happened in it: at most `limit` moments and `limit` windows.
+  /// - Throws: `RecorderError` (sessionNotFound), and as `refresh`.
+  package func session(_ id: SessionID, limit: Int = 50) throws(RecorderError) -> SessionDetail {
+    let detail = try use { (database) throws(IndexError) -> SessionDetail? in
+      let queries = IndexQueries(database: database)
+      guard let summary = try queries.session(id) else { return nil }
+      return SessionDetail(
+        summary: marked(summary), moments: try queries.moments(of: id, limit: limit),
+        windows: try queries.windows(of: id, limit: limit))
+    }
+    guard let detail = detail ?? nil else {
+      throw RecorderError(
+        .sessionNotFound, "The index has no session \(id).", hint: "recorder index rebuild makes it anew.")
+    }
+    return detail
+  }
+
+  /// The moments that `query` finds: the best first, and the newest first among equals.
+  /// - Throws: `RecorderError` as `refresh`.
+  package func search(_ query: SearchQuery) throws(RecorderError) -> [SearchHit] {
+    try use { (database) throws(IndexError) in try IndexQueries(database: database).search(query) } ?? []
+  }
+
+  /// Brings the session `id` into the index as it is now.
+  /// - Parameter labelsOnly: only its title, tags and notes changed.
+  /// - Throws: `RecorderError` (sessionNotFound), and as `refresh`.
+  package func reindex(_ id: SessionID, labelsOnly: Bool = false) throws(RecorderError) {
+    _ = try archive.session(id)
+    try use { (database) throws(IndexError) in
+      _ = try IndexFiller(archive: archive, database: database).update(id, depth: labelsOnly ? .labels : .everything)
+    }
+  }
+
+  /// Takes the session `id`, which was deleted from the archive, out of the index and its words out of the file.
+  /// - Throws: `RecorderError` as `refresh`.
+  package func remove(_ id: SessionID) throws(RecorderError) {
+    try use { (database) throws(IndexError) in try IndexFiller(archive: archive, database: database).remove(id) }
+  }
+
+  /// Makes the whole index anew from the archive; sessions that were killed are closed on the way.
+  /// - Returns: the sessions in it.
+  /// - Throws: `RecorderError`: sessionNotFound when the archive's sessions are not there (a disk that is not mounted)
+  ///   while the index knows some, and as `refresh`.
+  @discardableResult
+  package func rebuild() throws(RecorderError) -> Int {
+    guard let file = try IndexFile(archive.location) else { return 0 }
+    if case .newer(let version) = try file.state() { throw file.refusal(version: version) }
+    return try use { (database) throws(IndexError) in
+      var isEmpty = try asIndexError { () throws(RecorderError) in try archive.sessionIDs() }
+      if isEmpty.next() == nil, try !IndexQueries(database: database).list(ListQuery()).isEmpty {
+        throw .other(
+          RecorderError(
+            .sessionNotFound,
+            "\(archive.location.path.printable) has no sessions while the index knows some; nothing was changed.",
+            hint: "See whether its disk is mounted; if they are gone for good, delete index.sqlite."))
+      }
+      try database.check()
+      return try fill(database)
+    } ?? 0
+  }
+
+  /// Runs `body` on the index, opening it first. When the file turns out to be damaged it is moved away and made anew,
+  /// and `body` runs once more.
+  /// - Returns: nil when there is no archive.
+  private func use<Result>(_ body: (Database) throws(IndexError) -> Result) throws(RecorderError) -> Result? {
+    guard let file = try IndexFile(archive.location) else { return nil }
+    do throws(IndexError) {
+      return try body(try open(file))
+    } catch {
+      guard error.isDamage else { throw error.error(path: file.path) }
+    }
+    do throws(IndexError) {
+      let broken = identity
+      close()
+      return try body(try make(file, broken: broken))
+    } catch {
+      throw error.error(path: file.path)
+    }
+  }
+
+  private func open(_ file: IndexFile) throws(IndexError) -> Database {
+    if let database { return database }
+    identity = file.identity
+    switch try asIndexError({ () throws(RecorderError) in try file.state() }) {
+    case .current: return adopt(try Database(path: file.path))
+    case .newer(let version): throw .other(file.refusal(version: version))
+    case .unfinished, .rubbish:
+      if file.isWritable { return try make(file, broken: nil) }
+      let database = try Database(path: nil)
+      _ = try fill(database)
+      return adopt(database)
+    }
+  }
+
+  /// Makes the file, unless another process did while this one waited.
+  /// - Parameter broken: the file that SQLite found to be damaged.
+  private func make(_ file: IndexFile, broken: IndexFile.Identity?) throws(IndexError) -> Database {
+    let lock = try asIndexError { () throws(RecorderError) in try file.lock() }
+    defer { lock.unlock() }
+    let state = try asIndexError { () throws(RecorderError) in try file.state() }
+    if case .newer(let version) = state { throw .other(file.refusal(version: version)) }
+    let isBroken = broken != nil && broken == file.identity
+    if state == .current && !isBroken { return adopt(try Database(path: file.path)) }
+    try asIndexError { () throws(RecorderError) in
+      if state == .rubbish || isBroken { setAside = try file.setAside(at: .now()) }
+      try file.create()
+    }
+    identity = file.identity
+    let database = try Database(path: file.path)
+    let version = try database.version()
+    if version > Schema.version {
+      database.leaveUntouched()
+      throw .other(file.refusal(version: version))
+    }
+    try database.execute("PRAGMA journal_mode = WAL")
+    // The version may have been in the log alone.
+    if version < Schema.version { _ = try fill(database) }
+    try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return adopt(database)
+  }
+
+  private func fill(_ database: Database) throws(IndexError) -> Int {
+    let (count, recovered) = try IndexFiller(archive: archive, database: database).fill()
+    self.recovered += recovered
+    return count
+  }
+
+  private func adopt(_ database: Database) -> Database {
+    self.database = database
+    return database
+  }
+
+  private func close() {
+    pastCounts = counts
+    database = nil
+  }
+
+  /// `summary`, with what the archive's folders say.
+  private func marked(_ summary: SessionSummary) -> SessionSummary {
+    var summary = summary
+    if !archive.contains(summary.id) { summary.state = .missing }
+    return summary
+  }
+}

@@ -1,0 +1,105 @@
+import Capture
+import SessionModel
+import TestSupport
+import Threading
+
+/// A copy of one grabbed frame.
+struct Picture: Hashable {
+  var size: PixelSize
+  /// 0xRRGGBB, row after row.
+  var pixels: [UInt32]
+  /// What was said to have changed.
+  var rects: [PixelRect]
+  var time: Int64
+  var pointer: Pointer?
+
+  struct Pointer: Hashable {
+    var rect: PixelRect
+    /// Premultiplied ARGB.
+    var image: [UInt32]
+  }
+
+  init(_ frame: borrowing GrabbedFrame, size: PixelSize) {
+    self.size = size
+    let (base, bytesPerRow) = (frame.pixels, frame.bytesPerRow)
+    pixels = (0..<size.area).map { index in
+      let offset = index / size.width * bytesPerRow + index % size.width * 4
+      return base.load(fromByteOffset: offset, as: UInt32.self) & 0xFF_FFFF
+    }
+    rects = Array(frame.rects)
+    time = frame.time
+    pointer = frame.pointer.map { pointer in
+      let image = UnsafeBufferPointer(start: pointer.image, count: pointer.width * pointer.height)
+      return Pointer(
+        rect: PixelRect(x: pointer.x, y: pointer.y, width: pointer.width, height: pointer.height), image: Array(image))
+    }
+  }
+
+  subscript(x: Int, y: Int) -> UInt32 { pixels[y * size.width + x] }
+
+  /// The colours inside `rect`.
+  func colors(in rect: PixelRect) -> Set<UInt32> {
+    var found: Set<UInt32> = []
+    for y in rect.y..<rect.maxY { for x in rect.x..<rect.maxX { found.insert(self[x, y]) } }
+    return found
+  }
+}
+
+/// A source as the grab thread uses it.
+struct Grabber: ~Copyable {
+  static let interval: Int64 = 5_000_000
+
+  var source: X11VideoSource
+  /// Held: an Xvfb (21.1) without XFIXES aborts when a client goes.
+  private let resolver: SourceResolver
+  let wake: WakeSignal
+
+  init(
+    _ specification: SourceSpecification, on display: VirtualDisplay, cursor: Bool = false, decorations: Bool = false
+  )
+    throws
+  {
+    let resolver = try SourceResolver(display: display.name)
+    let resolved = try resolver.resolve(specification, decorations: decorations)
+    let wake = try WakeSignal()
+    let source = try X11VideoSource(resolved, cursor: cursor, frameInterval: Self.interval, wake: wake)
+    self.wake = wake
+    self.source = source
+    self.resolver = resolver
+  }
+
+  /// Waits for a change and grabs it; nil when nothing had changed after all.
+  mutating func next(seconds: Double = 10) throws -> Picture? {
+    guard try source.wait(until: MonotonicClock.now() + Int64(seconds * 1e9)) == .changed else {
+      throw TestFailure("no change came")
+    }
+    var picture: Picture?
+    let size = source.size
+    let isNew = try source.grab { picture = Picture($0, size: size) }
+    guard isNew == (picture != nil) else { throw TestFailure("grab returned \(isNew)") }
+    return picture
+  }
+
+  /// Grabs until a frame meets `condition`, and returns that.
+  mutating func next(_ what: String, where condition: (Picture) -> Bool) throws -> Picture {
+    var last: Picture?
+    for _ in 0..<2000 {
+      do {
+        guard let picture = try next() else { continue }
+        if condition(picture) { return picture }
+        last = picture
+      } catch { throw TestFailure("\(error) while waiting for \(what); last \(String(describing: last?.rects))") }
+    }
+    throw TestFailure("2000 frames without \(what)")
+  }
+
+  /// Frames that come within `seconds`.
+  mutating func frames(within seconds: Double) throws -> Int {
+    let deadline = MonotonicClock.now() + Int64(seconds * 1e9)
+    var count = 0
+    while try source.wait(until: deadline) == .changed {
+      if try source.grab({ _ in }) { count += 1 }
+    }
+    return count
+  }
+}
