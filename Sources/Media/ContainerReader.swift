@@ -10,6 +10,8 @@ package struct ContainerReader: ~Copyable {
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let input: UnsafeMutablePointer<AVIOContext>
   private let file: FileBytes
+  /// For each AAC stream.
+  private var gapless: [Int: GaplessTimes]
 
   /// Opens a file and reads its header.
   /// - Parameter fileDescriptor: open for reading and seekable; owned from now on, also when this throws.
@@ -44,6 +46,10 @@ package struct ContainerReader: ~Copyable {
       FileBytes.free(input)
       throw error
     }
+    gapless = [:]
+    for (index, stream) in streams.enumerated() where stream.parameters.pointee.codec_id == AV_CODEC_ID_AAC {
+      gapless[index] = GaplessTimes(sampleRate: stream.sampleRate)
+    }
     (self.context, self.input, self.file) = (context, input, file)
   }
 
@@ -72,7 +78,8 @@ package struct ContainerReader: ~Copyable {
       ? rescale(context.pointee.duration, from: AVRational(num: 1, den: AV_TIME_BASE), to: nanosecondTicks) : nil
   }
 
-  /// The next packet of a picture or sound, in the file's order; nil at the end, also where a torn file stops making sense.
+  /// The next packet of a picture or sound, in the file's order. Its times are the file's, those of AAC to the sample;
+  /// nil at the end, also where a torn file stops making sense.
   /// - Throws: `RecorderError` (systemCall) when the disk fails.
   package mutating func next() throws(RecorderError) -> Packet? {
     let packet = try Packet()
@@ -86,7 +93,7 @@ package struct ContainerReader: ~Copyable {
   }
 
   /// Turns the packet's times into nanoseconds; false for one that belongs nowhere or has no time.
-  private func accept(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+  private mutating func accept(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     let index = Int(packet.pointee.stream_index)
     guard streams.indices.contains(index), streams[index].kind != .other,
       let stream = context.pointee.streams[index]
@@ -96,6 +103,10 @@ package struct ContainerReader: ~Copyable {
     guard packet.pointee.pts != recorder_no_pts else { return false }
     av_packet_rescale_ts(packet, stream.pointee.time_base, nanosecondTicks)
     packet.pointee.time_base = nanosecondTicks
+    if let exact = gapless[index]?.time(of: packet.pointee.pts) {
+      (packet.pointee.pts, packet.pointee.dts) = (exact, exact)
+      packet.pointee.duration = gapless[index]?.duration ?? 0
+    }
     return true
   }
 
@@ -108,6 +119,7 @@ package struct ContainerReader: ~Copyable {
     let ticks = rescale(time.nanoseconds, from: nanosecondTicks, to: target.pointee.time_base)
     var status = av_seek_frame(context, Int32(stream), ticks, AVSEEK_FLAG_BACKWARD)
     if status < 0 { status = av_seek_frame(context, Int32(stream), ticks, 0) }
+    for index in gapless.keys { gapless[index]?.reset() }
     if file.failure != 0 { throw Self.unreadable(file.failure) }
     guard status >= 0 else {
       throw RecorderError(.damagedData, "The media file has no keyframe at \(time).")

@@ -240,6 +240,45 @@ import Testing
     #expect(times == (0..<30).map { $0 * 100 })
   }
 
+  @Test(arguments: ContainerWriter.Format.allCases)
+  func equalTimesBecomeNeighbours(_ format: ContainerWriter.Format) throws {
+    let folder = try TemporaryFolder()
+    var encoder = try VideoEncoder(VideoEncoderSettings(VideoOptions(), picture: size))
+    let picture = try encoder.makePicture()
+    var writer = try ContainerWriter(
+      format: format, fileDescriptor: openFile(folder.file("a"), O_RDWR | O_CREAT), streams: [encoder.stream],
+      metadata: [:])
+    for (index, time) in ([5, 5, 5, 4, 20] as [Int64]).enumerated() {
+      var failure: RecorderError?
+      try encoder.encode(picture, at: Timestamp(nanoseconds: Int64(index) * 1_000_000_000), keyframe: false) { packet in
+        var packet = packet
+        packet.pts = Timestamp(nanoseconds: time * 1_000_000)
+        packet.dts = packet.pts
+        do throws(RecorderError) { try writer.write(packet, stream: 0) } catch { failure = error }
+      }
+      #expect(failure == nil)
+    }
+    _ = try writer.finish()
+    let times = try packets(folder.file("a")).map { $0.time.nanoseconds }
+    // A tick is a millisecond in Matroska and 1/16000 s in MPEG-4.
+    let tick: Int64 = format == .matroska ? 1_000_000 : 62_500
+    #expect(times == [5_000_000, 5_000_000 + tick, 5_000_000 + 2 * tick, 5_000_000 + 3 * tick, 20_000_000])
+  }
+
+  @Test func aPacketOfNoStreamIsRefused() throws {
+    let folder = try TemporaryFolder()
+    var encoder = try VideoEncoder(VideoEncoderSettings(VideoOptions(), picture: size))
+    let picture = try encoder.makePicture()
+    var writer = try ContainerWriter(
+      format: .matroska, fileDescriptor: openFile(folder.file("a"), O_RDWR | O_CREAT), streams: [encoder.stream],
+      metadata: [:])
+    var failure: RecorderError?
+    try encoder.encode(picture, at: .zero, keyframe: true) { packet in
+      do throws(RecorderError) { try writer.write(packet, stream: 1) } catch { failure = error }
+    }
+    #expect(failure?.code == .brokenInvariant)
+  }
+
   @Test func soundAndPictureShareAFile() throws {
     let folder = try TemporaryFolder()
     for format in ContainerWriter.Format.allCases {

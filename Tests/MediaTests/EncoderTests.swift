@@ -107,10 +107,12 @@ import Testing
     try encoder.finish { _ in Issue.record("a packet was held back") }
   }
 
-  @Test func pixelsAreFreeWhenEncodeReturns() throws {
+  @Test(arguments: ["libx264", "ffv1"])
+  func pixelsAreFreeWhenEncodeReturns(_ codec: String) throws {
     // The same picture is rendered into at once; each must come back as it was.
     let folder = try TemporaryFolder()
     var options = VideoOptions()
+    options.codec = codec
     options.lossless = true
     let screens = (1...12).map { Screen.noise(size, seed: $0) }
     try record(

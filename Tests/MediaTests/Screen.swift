@@ -9,13 +9,19 @@ struct Screen {
   /// Every pixel from its place, as 0xRRGGBB.
   init(_ size: PixelSize, _ pixel: (_ x: Int, _ y: Int) -> UInt32) {
     self.size = size
-    bytes = []
-    bytes.reserveCapacity(size.area * 4)
-    for y in 0..<size.height {
-      for x in 0..<size.width {
-        let value = pixel(x, y)
-        bytes += [UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value >> 16 & 0xFF), 0xFF]
+    bytes = Array(unsafeUninitializedCapacity: size.area * 4) { buffer, count in
+      var index = 0
+      for y in 0..<size.height {
+        for x in 0..<size.width {
+          let value = pixel(x, y)
+          buffer[index] = UInt8(truncatingIfNeeded: value)
+          buffer[index + 1] = UInt8(truncatingIfNeeded: value >> 8)
+          buffer[index + 2] = UInt8(truncatingIfNeeded: value >> 16)
+          buffer[index + 3] = 0xFF
+          index += 4
+        }
       }
+      count = index
     }
   }
 
@@ -27,11 +33,16 @@ struct Screen {
 
   /// The largest difference of a channel to `other`, which has the same size.
   func difference(from other: Screen) -> Int {
-    var largest = size == other.size ? 0 : 255
-    for (index, pair) in zip(bytes, other.bytes).enumerated() where index % 4 != 3 {
-      largest = max(largest, abs(Int(pair.0) - Int(pair.1)))
+    guard bytes.count == other.bytes.count else { return 255 }
+    return bytes.withUnsafeBufferPointer { left in
+      other.bytes.withUnsafeBufferPointer { right in
+        var largest = 0
+        for index in 0..<left.count where index % 4 != 3 {
+          largest = max(largest, abs(Int(left[index]) - Int(right[index])))
+        }
+        return largest
+      }
     }
-    return largest
   }
 
   /// This picture with `patch` laid over it from its left top corner (`x`, `y`).
