@@ -1,1 +1,0 @@
-// Replay: to be written.

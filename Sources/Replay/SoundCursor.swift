@@ -1,0 +1,177 @@
+import Archive
+import Media
+import Presentation
+import SessionModel
+
+/// Gives a session's sound as one unbroken stream of `AudioFormat.mix`, from any moment on: where the session has no
+/// sound there is silence, and what cannot be decoded is silence too. One thread uses it.
+struct SoundCursor: ~Copyable, SoundSource {
+  /// One media file that is being read.
+  private struct Open: ~Copyable {
+    var reader: ContainerReader
+    var decoder: AudioDecoder
+    /// nil when the file's sound has the format of the mix already.
+    var resampler: Resampler?
+    let stream: Int
+    let start: Timestamp
+  }
+
+  private let timeline: Timeline
+  private var index = 0
+  private var open: Open?
+  /// Frames to the session's end, and the next one to give, counted from its epoch.
+  private let end: Int64
+  private var position: Int64 = 0
+  /// Frames of silence to give before `samples`.
+  private var silence: Int64 = 0
+  private var samples: [Float] = []
+  /// What the decoder just gave, in the file's format.
+  private var decoded: [Float] = []
+  private var given = 0
+  /// Whether the next block is placed by its time alone, as after a seek.
+  private var isFirst = true
+
+  /// Matroska's times are whole milliseconds: a block that is less than so many frames (5 ms) off follows the last one.
+  private static let tolerance: Int64 = 240
+  /// An AAC packet is decoded rightly after the one before it: so much is decoded before the moment asked for, in ns
+  /// (two packets of 1024 frames, rounded up).
+  private static let preroll: Int64 = 50_000_000
+
+  /// Stands at the session's epoch.
+  init(_ timeline: Timeline) {
+    self.timeline = timeline
+    end = Self.frames(timeline.duration)
+  }
+
+  private static func frames(_ time: Timestamp) -> Int64 {
+    // Split at whole seconds: the product of nanoseconds and the rate would pass 64 bits after two days.
+    let rate = Int64(AudioFormat.mix.sampleRate)
+    let (seconds, rest) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return seconds * rate + (rest * rate + 500_000_000) / 1_000_000_000
+  }
+
+  mutating func seek(to time: Timestamp) throws(RecorderError) {
+    position = Self.frames(time)
+    samples.removeAll(keepingCapacity: true)
+    (given, silence, isFirst) = (0, 0, true)
+    index = timeline.segment(at: time)
+    open = nil
+    guard try openSegment(), let start = open?.start, let stream = open?.stream else { return }
+    try open?.reader.seek(to: Timestamp(nanoseconds: max(0, time - start - Self.preroll)), stream: stream)
+  }
+
+  mutating func read(into output: UnsafeMutableBufferPointer<Float>) throws(RecorderError) -> Int {
+    let channels = AudioFormat.mix.channels
+    let wanted = Int(min(Int64(output.count / channels), max(0, end - position)))
+    var done = 0
+    while done < wanted {
+      var count = 0
+      if silence > 0 {
+        count = Int(min(silence, Int64(wanted - done)))
+        silence -= Int64(count)
+        for index in done * channels..<(done + count) * channels { output[index] = 0 }
+      } else if given < samples.count {
+        count = min(wanted - done, (samples.count - given) / channels)
+        for index in 0..<count * channels { output[done * channels + index] = samples[given + index] }
+        given += count * channels
+      } else if try !decodeNext() {
+        silence = end - position
+      }
+      done += count
+      position += Int64(count)
+    }
+    return done
+  }
+
+  /// Decodes one more packet.
+  /// - Returns: false when there is none left.
+  private mutating func decodeNext() throws(RecorderError) -> Bool {
+    if open == nil, try !openSegment() { return false }
+    guard var file = open.take() else { return false }
+    decoded.removeAll(keepingCapacity: true)
+    var (block, time) = (decoded, Timestamp?.none)
+    let keep: (UnsafeBufferPointer<Float>, Timestamp) -> Void = { samples, start in
+      time = time ?? start
+      block.append(contentsOf: samples)
+    }
+    var isAtEnd = false
+    do throws(RecorderError) {
+      if let packet = try file.reader.next() {
+        if packet.stream == file.stream { try file.decoder.decode(packet, emit: keep) }
+      } else {
+        isAtEnd = true
+        try file.decoder.finish(emit: keep)
+      }
+    } catch {
+      // The next packet can be tried, unless the disk fails.
+      guard error.code == .damagedData else { throw error }
+    }
+    decoded = block
+    if let time {
+      let delay = file.resampler?.delay ?? 0
+      try convert(&file.resampler)
+      place(Self.frames(file.start + time.nanoseconds) - Int64(delay))
+    }
+    if isAtEnd { index += 1 } else { open = consume file }
+    return true
+  }
+
+  /// Turns `decoded` into `samples` of the mix's format.
+  private mutating func convert(_ resampler: inout Resampler?) throws(RecorderError) {
+    given = 0
+    guard resampler != nil else {
+      swap(&samples, &decoded)
+      return
+    }
+    var failure: RecorderError?
+    let frames = decoded.count
+    samples = [Float](
+      unsafeUninitializedCapacity: (resampler?.outputCapacity(for: frames) ?? 0) * AudioFormat.mix.channels
+    ) { output, count in
+      decoded.withUnsafeBufferPointer { input in
+        do throws(RecorderError) {
+          count = try (resampler?.convert(input, into: output) ?? 0) * AudioFormat.mix.channels
+        } catch {
+          failure = error
+        }
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Places the samples that were just decoded, the first of which is frame `first`, after what was given.
+  private mutating func place(_ first: Int64) {
+    let distance = first - position
+    if !isFirst, abs(distance) <= Self.tolerance { return }
+    if distance > 0 {
+      silence = distance
+    } else {
+      given = Int(min(Int64(samples.count), -distance * Int64(AudioFormat.mix.channels)))
+    }
+    // When all of it lies before the moment that was sought, the next block is the first one.
+    isFirst = isFirst && given == samples.count
+  }
+
+  /// Opens the file `index`, or the first one after it that has sound.
+  /// - Returns: false when none has.
+  private mutating func openSegment() throws(RecorderError) -> Bool {
+    let segments = timeline.manifest.segments
+    while segments.indices.contains(index) {
+      do throws(RecorderError) {
+        let reader = try ContainerReader(fileDescriptor: timeline.session.openSegment(segments[index]))
+        if let stream = reader.streams.firstIndex(where: { $0.kind == .audio }) {
+          let decoder = try AudioDecoder(reader.streams[stream])
+          let resampler =
+            decoder.format == .mix ? nil : try Resampler(from: decoder.format, to: .mix)
+          open = Open(
+            reader: reader, decoder: decoder, resampler: resampler, stream: stream, start: segments[index].start)
+          return true
+        }
+      } catch {
+        guard error.code == .damagedData else { throw error }
+      }
+      index += 1
+    }
+    return false
+  }
+}

@@ -1,0 +1,55 @@
+package import Archive
+package import SessionModel
+
+/// A session as a stretch of time: which media file holds a moment, what is in it, and how long all of it is.
+package struct Timeline: Sendable {
+  /// Where the session's files are read from.
+  package let session: SessionReader
+  /// The session's manifest, as it was when the timeline was made.
+  package let manifest: Manifest
+  /// The session's length. Of one that is being recorded: up to its last event.
+  package let duration: Timestamp
+  /// Its title; nil when it has none.
+  package let title: String?
+
+  /// Reads what there is to know of `session`.
+  /// - Throws: `RecorderError` (damagedData) when its manifest cannot be read or it holds no picture.
+  package init(_ session: SessionReader) throws(RecorderError) {
+    let manifest = try session.manifest()
+    var duration = manifest.duration
+    if manifest.end == nil {
+      for event in try session.events() { duration = max(duration, event.time) }
+    }
+    guard !manifest.segments.isEmpty, manifest.tracks.contains(where: { $0.kind == .video }) else {
+      throw RecorderError(.damagedData, "The session \(session.id) holds no picture.")
+    }
+    (self.session, self.manifest, self.duration) = (session, manifest, duration)
+    title = SessionLabels(manifest: manifest, annotations: try session.annotations()).title
+  }
+
+  /// The picture's track; the first one, which is the one that is shown.
+  package var videoTrack: Manifest.Track? { manifest.tracks.first { $0.kind == .video } }
+  /// The sound's track: the first one, which is the mix of all inputs; nil without sound.
+  package var audioTrack: Manifest.Track? { manifest.tracks.first { $0.kind == .audio } }
+
+  /// The picture's true size in pixels; nil when the manifest does not say it, and the decoded one's is right.
+  package var pictureSize: PixelSize? { videoTrack?.size }
+
+  /// The place in `manifest.segments` of the file that holds `time`; the first one for a time before all.
+  package func segment(at time: Timestamp) -> Int {
+    max(0, (manifest.segments.firstIndex { $0.start > time } ?? manifest.segments.count) - 1)
+  }
+
+  /// `position` as a time of this session.
+  /// - Throws: `RecorderError` (usage) that names the session's length, when it lies outside.
+  package func timestamp(of position: TimePosition) throws(RecorderError) -> Timestamp {
+    let time = position.timestamp(on: manifest.clock)
+    guard time >= .zero, time <= duration else {
+      let start = manifest.clock.utc.text(utcOffset: manifest.clock.utcOffset)
+      throw RecorderError(
+        .usage, "The session \(session.id) has nothing at \(time): it is \(duration) long and began at \(start).",
+        hint: "Name a time from 0 to \(duration).")
+    }
+    return time
+  }
+}

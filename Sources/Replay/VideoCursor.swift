@@ -1,0 +1,132 @@
+import Archive
+import Media
+import SessionModel
+import Threading
+
+/// A decoded picture and the session's time from which on it is shown.
+struct Frame: ~Copyable {
+  /// The pixels.
+  let picture: Picture
+  /// When it appears.
+  let time: Timestamp
+}
+
+/// What is on the screen at a moment, and what comes after it.
+struct Moment: ~Copyable {
+  /// The picture on the screen.
+  var current: Frame
+  /// The one that replaces it; nil when it stands until the session's end.
+  var next: Frame?
+}
+
+/// Goes through the pictures of a session in their order, from any moment on, file by file. One thread uses it.
+struct VideoCursor: ~Copyable {
+  /// One media file that is being read.
+  private struct Open: ~Copyable {
+    var reader: ContainerReader
+    var decoder: VideoDecoder
+    let stream: Int
+    let start: Timestamp
+    /// No picture of this file is shown from here on; nil in the last one.
+    let end: Timestamp?
+    var isDrained = false
+  }
+
+  private let timeline: Timeline
+  private var index = 0
+  private var open: Open?
+  /// Pictures that the decoder gave at once. H.264 keeps back at most 16; twice that is never full.
+  private let ready = BoundedQueue<Frame>(capacity: 32)
+
+  /// Stands before the first picture of `timeline`.
+  init(_ timeline: Timeline) { self.timeline = timeline }
+
+  /// Finds the picture at `time`: the last one that appeared at or before it, or the first of all; and the one after it.
+  /// `next` goes on behind both.
+  /// - Throws: `RecorderError` (damagedData) when the file that holds `time` cannot be read, or holds no picture.
+  mutating func moment(at time: Timestamp) throws(RecorderError) -> Moment {
+    var segment = timeline.segment(at: time)
+    while true {
+      try seek(to: time, segment: segment)
+      var current: Frame?
+      while let frame = try next() {
+        guard frame.time > time else {
+          current = consume frame
+          continue
+        }
+        if let current = current.take() { return Moment(current: current, next: frame) }
+        // The file's first picture is later than the moment: what stood there is at the end of the file before.
+        guard segment > 0 else { return Moment(current: frame, next: try next()) }
+        break
+      }
+      if let current = current.take() { return Moment(current: current, next: nil) }
+      guard segment > 0 else {
+        throw RecorderError(.damagedData, "The session \(timeline.session.id) holds no picture that can be decoded.")
+      }
+      segment -= 1
+    }
+  }
+
+  /// Goes to the last keyframe of the file `segment` at or before `time`.
+  private mutating func seek(to time: Timestamp, segment: Int) throws(RecorderError) {
+    open = nil
+    while ready.tryPop() != nil {}
+    index = segment
+    try openSegment()
+    guard let start = open?.start, let stream = open?.stream else { return }
+    try open?.reader.seek(to: Timestamp(nanoseconds: max(0, time - start)), stream: stream)
+  }
+
+  /// The next picture; nil after the last one. What cannot be decoded is left out, and so is a file that cannot be read.
+  /// - Throws: `RecorderError` (systemCall) when the disk fails.
+  mutating func next() throws(RecorderError) -> Frame? {
+    while true {
+      if let frame = ready.tryPop() { return frame }
+      if open == nil {
+        guard timeline.manifest.segments.indices.contains(index) else { return nil }
+        do throws(RecorderError) { try openSegment() } catch {
+          guard error.code == .damagedData else { throw error }
+          index += 1
+          continue
+        }
+      }
+      try decodeNext()
+    }
+  }
+
+  private mutating func openSegment() throws(RecorderError) {
+    let segments = timeline.manifest.segments
+    guard segments.indices.contains(index) else { return }
+    let reader = try ContainerReader(fileDescriptor: timeline.session.openSegment(segments[index]))
+    guard let stream = reader.streams.firstIndex(where: { $0.kind == .video }) else {
+      throw RecorderError(.damagedData, "\(segments[index].file.printable) of \(timeline.session.id) holds no picture.")
+    }
+    let end = index + 1 < segments.count ? segments[index + 1].start : nil
+    open = Open(
+      reader: reader, decoder: try VideoDecoder(reader.streams[stream]), stream: stream, start: segments[index].start,
+      end: end)
+  }
+
+  /// Gives the decoder one more packet, or takes what it holds after the last one.
+  private mutating func decodeNext() throws(RecorderError) {
+    guard var file = open.take() else { return }
+    let (ready, start, end) = (ready, file.start, file.end)
+    let keep: (consuming Picture) -> Void = { picture in
+      let time = start + picture.time.nanoseconds
+      if let end, time >= end { return }
+      _ = ready.tryPush(Frame(picture: picture, time: time))
+    }
+    do throws(RecorderError) {
+      if let packet = try file.reader.next() {
+        if packet.stream == file.stream { try file.decoder.decode(packet, emit: keep) }
+        open = consume file
+      } else {
+        index += 1
+        try file.decoder.finish(emit: keep)
+      }
+    } catch {
+      guard error.code == .damagedData else { throw error }
+      open = consume file
+    }
+  }
+}
