@@ -36,8 +36,11 @@ package struct PresentationWindow: ~Copyable {
   /// - Parameters:
   ///   - size: what the window holds, in pixels; made smaller, in its aspect ratio, to fit the screen.
   ///   - title: shown by the window manager.
+  ///   - fullScreen: whether it fills the screen from the start.
   /// - Throws: `RecorderError` (unavailable) when there is no usable display.
-  package init(display: String? = nil, size wanted: PixelSize, title: String) throws(RecorderError) {
+  package init(
+    display: String? = nil, size wanted: PixelSize, title: String, fullScreen: Bool = false
+  ) throws(RecorderError) {
     let connection = try DisplayConnection(display: display)
     let screen = connection.screen
     let handle = connection.handle
@@ -64,7 +67,13 @@ package struct PresentationWindow: ~Copyable {
     setProperty(
       XCB_ATOM_WM_CLASS.rawValue, type: XCB_ATOM_STRING.rawValue, format: 8, count: className.count, className)
     setTitle(title)
+    if fullScreen, isManaged {
+      // EWMH: before it is mapped, a window's state is asked for by the property itself.
+      let state = [self.connection.atom("_NET_WM_STATE_FULLSCREEN")]
+      setProperty(self.connection.atom("_NET_WM_STATE"), type: XCB_ATOM_ATOM.rawValue, format: 32, count: 1, state)
+    }
     xcb_map_window(handle, id)
+    if fullScreen, !isManaged { toggleFullScreen() }
     xcb_flush(handle)
   }
 
@@ -81,19 +90,23 @@ package struct PresentationWindow: ~Copyable {
     xcb_flush(connection.handle)
   }
 
-  /// Draws a new picture of the window's size and puts it on the screen.
-  /// - Parameter draw: fills the whole surface; it keeps the former picture where the size is unchanged.
-  /// - Throws: what `draw` throws; `RecorderError` (unavailable) when the display is gone.
-  package mutating func present(
-    _ draw: (PresentationSurface) throws(RecorderError) -> Void
-  ) throws(RecorderError) {
-    // The server may still read the former picture.
+  /// Where to draw the next picture, once the server has read the last one: every pixel, unless the window's size is
+  /// the last picture's, which is then still there. `show` puts it on the screen.
+  /// - Throws: `RecorderError`: unavailable when the display is gone, systemCall when no memory is left.
+  package mutating func surface() throws(RecorderError) -> PresentationSurface {
     try waitForPut()
     let bytesPerRow = size.width * 4
     let needed = bytesPerRow * size.height
-    if (pixels?.byteCount ?? 0) < needed { try makePixels(needed) }
-    guard let base = pixels?.base else { return }
-    try draw(PresentationSurface(pixels: base, bytesPerRow: bytesPerRow, size: size))
+    if (pixels?.byteCount ?? 0) >= needed, let base = pixels?.base {
+      return PresentationSurface(pixels: base, bytesPerRow: bytesPerRow, size: size)
+    }
+    return PresentationSurface(pixels: try makePixels(needed), bytesPerRow: bytesPerRow, size: size)
+  }
+
+  /// Puts what was drawn into `surface` on the screen.
+  package mutating func show(_ surface: PresentationSurface) {
+    // The window may have got another size while the picture was drawn; the next one will have it.
+    guard surface.size == size else { return }
     hasPicture = true
     put()
   }
@@ -151,10 +164,13 @@ package struct PresentationWindow: ~Copyable {
 
   // MARK: - Pictures
 
-  private mutating func makePixels(_ byteCount: Int) throws(RecorderError) {
+  private mutating func makePixels(_ byteCount: Int) throws(RecorderError) -> UnsafeMutableRawPointer {
     if let segment = pixels?.segment { xcb_shm_detach(connection.handle, segment) }
     pixels = nil
-    pixels = try WindowPixels(byteCount: byteCount, connection: connection.handle, shared: mayShare)
+    let made = try WindowPixels(byteCount: byteCount, connection: connection.handle, shared: mayShare)
+    let base = made.base
+    pixels = consume made
+    return base
   }
 
   private mutating func put() {

@@ -41,20 +41,14 @@ package struct FrameFinder: ~Copyable {
   /// end, or the first of all.
   /// - Throws: `RecorderError` (damagedData) when no picture can be decoded there.
   package mutating func picture(at time: Timestamp) throws(RecorderError) -> StillPicture {
-    let frame = try cursor.moment(at: time).current
-    let size = timeline.pictureSize ?? frame.picture.size
+    let moment = try cursor.moment(at: time)
+    let size = timeline.pictureSize ?? moment.current.picture.size
     var converter = try PictureConverter(crop: size, output: size)
-    var failure: RecorderError?
-    let pixels = [UInt8](unsafeUninitializedCapacity: size.area * 4) { buffer, count in
-      guard let start = buffer.baseAddress else { return }
-      do throws(RecorderError) {
-        try converter.convert(frame.picture, into: start, bytesPerRow: size.width * 4)
-        count = size.area * 4
-      } catch {
-        failure = error
-      }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size.area * 4, alignment: 4)
+    defer { buffer.deallocate() }
+    if let start = buffer.baseAddress {
+      try converter.convert(moment.current.picture, into: start, bytesPerRow: size.width * 4)
     }
-    if let failure { throw failure }
-    return StillPicture(time: frame.time, size: size, pixels: pixels)
+    return StillPicture(time: moment.current.time, size: size, pixels: Array(buffer))
   }
 }

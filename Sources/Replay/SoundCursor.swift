@@ -109,24 +109,24 @@ struct SoundCursor: ~Copyable, SoundSource {
     decoded = block
     if let time {
       let delay = file.resampler?.delay ?? 0
-      try convert(&file.resampler)
+      try convert(&file.resampler, channels: file.decoder.format.channels)
       place(Self.frames(file.start + time.nanoseconds) - Int64(delay))
     }
     if isAtEnd { index += 1 } else { open = consume file }
     return true
   }
 
-  /// Turns `decoded` into `samples` of the mix's format.
-  private mutating func convert(_ resampler: inout Resampler?) throws(RecorderError) {
+  /// Turns `decoded`, of so many channels, into `samples` of the mix's format.
+  private mutating func convert(_ resampler: inout Resampler?, channels: Int) throws(RecorderError) {
     given = 0
     guard resampler != nil else {
       swap(&samples, &decoded)
       return
     }
     var failure: RecorderError?
-    let frames = decoded.count
+    let room = resampler?.outputCapacity(for: decoded.count / channels) ?? 0
     samples = [Float](
-      unsafeUninitializedCapacity: (resampler?.outputCapacity(for: frames) ?? 0) * AudioFormat.mix.channels
+      unsafeUninitializedCapacity: room * AudioFormat.mix.channels
     ) { output, count in
       decoded.withUnsafeBufferPointer { input in
         do throws(RecorderError) {

@@ -27,6 +27,9 @@ package struct Timeline: Sendable {
     title = SessionLabels(manifest: manifest, annotations: try session.annotations()).title
   }
 
+  /// What a person calls the session: its title, else its id.
+  package var name: String { title ?? session.id.description }
+
   /// The picture's track; the first one, which is the one that is shown.
   package var videoTrack: Manifest.Track? { manifest.tracks.first { $0.kind == .video } }
   /// The sound's track: the first one, which is the mix of all inputs; nil without sound.

@@ -102,9 +102,8 @@ struct VideoCursor: ~Copyable {
       throw RecorderError(.damagedData, "\(segments[index].file.printable) of \(timeline.session.id) holds no picture.")
     }
     let end = index + 1 < segments.count ? segments[index + 1].start : nil
-    open = Open(
-      reader: reader, decoder: try VideoDecoder(reader.streams[stream]), stream: stream, start: segments[index].start,
-      end: end)
+    let decoder = try VideoDecoder(reader.streams[stream])
+    open = Open(reader: reader, decoder: decoder, stream: stream, start: segments[index].start, end: end)
   }
 
   /// Gives the decoder one more packet, or takes what it holds after the last one.

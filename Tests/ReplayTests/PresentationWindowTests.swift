@@ -18,6 +18,12 @@ struct PresentationWindowTests {
     }
   }
 
+  private static func show(in window: inout PresentationWindow, blue: UInt8) throws {
+    let surface = try window.surface()
+    paint(surface, blue: blue)
+    window.show(surface)
+  }
+
   /// The window's next event, which must come.
   private static func next(_ window: inout PresentationWindow) throws -> WindowEvent? {
     let deadline = MonotonicClock.now() + minute
@@ -28,6 +34,14 @@ struct PresentationWindowTests {
     return nil
   }
 
+  private static func startManager(_ display: VirtualDisplay, ready: String) throws -> ChildProcess {
+    // Openbox runs the command once it manages windows; one mapped while it starts is left out.
+    let manager = try ChildProcess(
+      ["openbox", "--sm-disable", "--startup", "touch \(ready)"], environment: display.environment)
+    try waitUntil("the window manager") { (try? readFile(ready)) != nil }
+    return manager
+  }
+
   @Test("Every pixel arrives, with shared memory and without", arguments: [[], ["-extension", "MIT-SHM"]])
   func pixels(_ arguments: [String]) throws {
     // 1201 pixels across and 701 down, 3.3 MB: more than one request of a server without large requests holds.
@@ -35,9 +49,9 @@ struct PresentationWindowTests {
     var window = try PresentationWindow(
       display: display.name, size: PixelSize(width: 1201, height: 701), title: "pixels")
     for blue in [UInt8(7), 200] {
-      try window.present { surface throws(RecorderError) in Self.paint(surface, blue: blue) }
+      try Self.show(in: &window, blue: blue)
       // A second picture waits until the server has read the first.
-      try window.present { surface throws(RecorderError) in Self.paint(surface, blue: blue) }
+      try Self.show(in: &window, blue: blue)
       // The grab is another client's: what this one sent first is done first, once its events are read.
       try waitUntil("the picture") {
         _ = try window.nextEvent()
@@ -75,15 +89,15 @@ struct PresentationWindowTests {
   func resizing() throws {
     let display = try VirtualDisplay(size: "320x240")
     var window = try PresentationWindow(display: display.name, size: PixelSize(width: 64, height: 48), title: "size")
-    try window.present { surface throws(RecorderError) in Self.paint(surface, blue: 1) }
+    try Self.show(in: &window, blue: 1)
     try run(["xdotool", "windowsize", "\(window.id)", "100", "90"], environment: display.environment)
     #expect(try Self.next(&window) == .resized)
     #expect(window.size == PixelSize(width: 100, height: 90))
-    try window.present { surface throws(RecorderError) in Self.paint(surface, blue: 2) }
+    try Self.show(in: &window, blue: 2)
     window.toggleFullScreen()
     #expect(try Self.next(&window) == .resized)
     #expect(window.size == PixelSize(width: 320, height: 240))
-    try window.present { surface throws(RecorderError) in Self.paint(surface, blue: 3) }
+    try Self.show(in: &window, blue: 3)
     try waitUntil("the picture") { try ScreenGrab(display: display.name)[255, 239] == 0xFFEF03 }
     window.toggleFullScreen()
     #expect(try Self.next(&window) == .resized)
@@ -94,11 +108,7 @@ struct PresentationWindowTests {
   func managed() throws {
     let display = try VirtualDisplay(size: "320x240")
     let folder = try TemporaryFolder()
-    let ready = folder.file("ready")
-    // Openbox runs the command once it manages windows; one mapped while it starts is left out.
-    let manager = try ChildProcess(
-      ["openbox", "--sm-disable", "--startup", "touch \(ready)"], environment: display.environment)
-    try waitUntil("the window manager") { (try? readFile(ready)) != nil }
+    let manager = try Self.startManager(display, ready: folder.file("ready"))
     var window = try PresentationWindow(display: display.name, size: PixelSize(width: 64, height: 48), title: "managed")
     try waitUntil("the window to be managed") {
       _ = try window.nextEvent()
@@ -115,6 +125,18 @@ struct PresentationWindowTests {
     try run(["xdotool", "windowfocus", "--sync", "\(window.id)", "key", "alt+F4"], environment: display.environment)
     #expect(try Self.next(&window) == .closed)
     try manager.stop()
+  }
+
+  @Test("It fills the screen from the start when asked", arguments: [false, true])
+  func fullScreen(_ isManaged: Bool) throws {
+    let display = try VirtualDisplay(size: "320x240")
+    let folder = try TemporaryFolder()
+    let manager = isManaged ? try Self.startManager(display, ready: folder.file("ready")) : nil
+    var window = try PresentationWindow(
+      display: display.name, size: PixelSize(width: 64, height: 48), title: "full", fullScreen: true)
+    #expect(try Self.next(&window) == .resized)
+    #expect(window.size == PixelSize(width: 320, height: 240))
+    try manager?.stop()
   }
 
   @Test("The title arrives as it is, control characters shown")
