@@ -49,6 +49,10 @@ package struct Picture: ~Copyable {
 
   /// The size in pixels, padding included.
   package var size: PixelSize { PixelSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height)) }
+  /// Whether an encoder with `settings` takes it as it is.
+  package func fits(_ settings: VideoEncoderSettings) -> Bool {
+    size == settings.size && frame.pointee.format == settings.pixelFormat.ffmpeg.rawValue
+  }
   /// When a decoder says that it is shown; the session's epoch in a picture that was not decoded.
   package var time: Timestamp {
     Timestamp(nanoseconds: frame.pointee.pts == recorder_no_pts ? 0 : frame.pointee.pts)

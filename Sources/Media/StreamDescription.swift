@@ -1,4 +1,5 @@
 internal import CFFmpeg
+import Glibc
 package import SessionModel
 
 /// What a container says of one stream: codec, size, colours and the codec's own header. Immutable.
@@ -56,4 +57,15 @@ package final class StreamDescription: Sendable {
   package var channels: Int { Int(parameters.pointee.ch_layout.nb_channels) }
   /// Sound: frames that the encoder puts before the first real one; their times are before the first sample's.
   package var initialPadding: Int { Int(parameters.pointee.initial_padding) }
+
+  /// Whether packets of `other` can follow this stream's in one stream of a file: codec, shape and the codec's own
+  /// header are equal.
+  package func continues(as other: StreamDescription) -> Bool {
+    let (mine, others) = (parameters.pointee, other.parameters.pointee)
+    guard mine.codec_id == others.codec_id, size == other.size, sampleRate == other.sampleRate,
+      channels == other.channels, mine.extradata_size == others.extradata_size
+    else { return false }
+    guard mine.extradata_size > 0, let header = mine.extradata, let otherHeader = others.extradata else { return true }
+    return memcmp(header, otherHeader, Int(mine.extradata_size)) == 0
+  }
 }

@@ -95,6 +95,7 @@ package struct Player: ~Copyable {
         }
       }
       try show()
+      let deadline = deadline()
       try window.wait(until: deadline, wake: stop)
     }
   }
@@ -214,14 +215,11 @@ package struct Player: ~Copyable {
 
   /// Takes the next picture for the current one.
   private mutating func advance() throws(RecorderError) {
-    guard let frame = moment.next.take() else { return }
-    moment.current = frame
-    moment.next = try cursor.next()
-    isDrawn = false
+    if try moment.advance(cursor: &cursor) { isDrawn = false }
   }
 
   /// When to look again, in ns of CLOCK_MONOTONIC; nil while time stands.
-  private var deadline: Int64? {
+  private mutating func deadline() -> Int64? {
     let now = MonotonicClock.now()
     guard clock.isRunning else { return nil }
     let longest = now + Self.longestWait

@@ -6,14 +6,13 @@ import SessionModel
 /// Gives a session's sound as one unbroken stream of `AudioFormat.mix`, from any moment on: where the session has no
 /// sound there is silence, and what cannot be decoded is silence too. One thread uses it.
 struct SoundCursor: ~Copyable, SoundSource {
-  /// One media file that is being read.
+  /// One media file that is being decoded.
   private struct Open: ~Copyable {
-    var reader: ContainerReader
+    var file: SegmentFile
     var decoder: AudioDecoder
     /// nil when the file's sound has the format of the mix already.
     var resampler: Resampler?
     let stream: Int
-    let start: Timestamp
   }
 
   private let timeline: Timeline
@@ -56,8 +55,8 @@ struct SoundCursor: ~Copyable, SoundSource {
     (given, silence, isFirst) = (0, 0, true)
     index = timeline.segment(at: time)
     open = nil
-    guard try openSegment(), let start = open?.start, let stream = open?.stream else { return }
-    try open?.reader.seek(to: Timestamp(nanoseconds: max(0, time - start - Self.preroll)), stream: stream)
+    guard try openSegment(), let stream = open?.stream else { return }
+    try open?.file.seek(to: time + -Self.preroll, stream: stream)
   }
 
   mutating func read(into output: UnsafeMutableBufferPointer<Float>) throws(RecorderError) -> Int {
@@ -87,7 +86,7 @@ struct SoundCursor: ~Copyable, SoundSource {
   /// - Returns: false when there is none left.
   private mutating func decodeNext() throws(RecorderError) -> Bool {
     if open == nil, try !openSegment() { return false }
-    guard var file = open.take() else { return false }
+    guard var open = open.take() else { return false }
     decoded.removeAll(keepingCapacity: true)
     var (block, time) = (decoded, Timestamp?.none)
     let keep: (UnsafeBufferPointer<Float>, Timestamp) -> Void = { samples, start in
@@ -96,11 +95,11 @@ struct SoundCursor: ~Copyable, SoundSource {
     }
     var isAtEnd = false
     do throws(RecorderError) {
-      if let packet = try file.reader.next() {
-        if packet.stream == file.stream { try file.decoder.decode(packet, emit: keep) }
+      if let packet = try open.file.next(of: open.stream) {
+        try open.decoder.decode(packet, emit: keep)
       } else {
         isAtEnd = true
-        try file.decoder.finish(emit: keep)
+        try open.decoder.finish(emit: keep)
       }
     } catch {
       // The next packet can be tried, unless the disk fails.
@@ -108,11 +107,11 @@ struct SoundCursor: ~Copyable, SoundSource {
     }
     decoded = block
     if let time {
-      let delay = file.resampler?.delay ?? 0
-      try convert(&file.resampler, channels: file.decoder.format.channels)
-      place(Self.frames(file.start + time.nanoseconds) - Int64(delay))
+      let delay = open.resampler?.delay ?? 0
+      try convert(&open.resampler, channels: open.decoder.format.channels)
+      place(Self.frames(time) - Int64(delay))
     }
-    if isAtEnd { index += 1 } else { open = consume file }
+    if isAtEnd { index += 1 } else { self.open = consume open }
     return true
   }
 
@@ -155,16 +154,13 @@ struct SoundCursor: ~Copyable, SoundSource {
   /// Opens the file `index`, or the first one after it that has sound.
   /// - Returns: false when none has.
   private mutating func openSegment() throws(RecorderError) -> Bool {
-    let segments = timeline.manifest.segments
-    while segments.indices.contains(index) {
+    while index < timeline.manifest.segments.count {
       do throws(RecorderError) {
-        let reader = try ContainerReader(fileDescriptor: timeline.session.openSegment(segments[index]))
-        if let stream = reader.streams.firstIndex(where: { $0.kind == .audio }) {
-          let decoder = try AudioDecoder(reader.streams[stream])
-          let resampler =
-            decoder.format == .mix ? nil : try Resampler(from: decoder.format, to: .mix)
-          open = Open(
-            reader: reader, decoder: decoder, resampler: resampler, stream: stream, start: segments[index].start)
+        let file = try SegmentFile(timeline, index)
+        if let stream = file.audio {
+          let decoder = try AudioDecoder(file.stream(stream))
+          let resampler = decoder.format == .mix ? nil : try Resampler(from: decoder.format, to: .mix)
+          open = Open(file: file, decoder: decoder, resampler: resampler, stream: stream)
           return true
         }
       } catch {

@@ -35,6 +35,9 @@ package struct Timeline: Sendable {
   /// The sound's track: the first one, which is the mix of all inputs; nil without sound.
   package var audioTrack: Manifest.Track? { manifest.tracks.first { $0.kind == .audio } }
 
+  /// Nanoseconds from one picture to the next while everything changes.
+  package var frameInterval: Int64 { 1_000_000_000 / Int64(max(1, manifest.options.video.framesPerSecond)) }
+
   /// The picture's true size in pixels; nil when the manifest does not say it, and the decoded one's is right.
   package var pictureSize: PixelSize? { videoTrack?.size }
 

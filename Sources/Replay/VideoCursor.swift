@@ -17,19 +17,24 @@ struct Moment: ~Copyable {
   var current: Frame
   /// The one that replaces it; nil when it stands until the session's end.
   var next: Frame?
+
+  /// Takes the next picture for the current one, and its follower from `cursor`.
+  /// - Returns: false when there is none.
+  mutating func advance(cursor: inout VideoCursor) throws(RecorderError) -> Bool {
+    guard let frame = next.take() else { return false }
+    current = frame
+    next = try cursor.next()
+    return true
+  }
 }
 
 /// Goes through the pictures of a session in their order, from any moment on, file by file. One thread uses it.
 struct VideoCursor: ~Copyable {
-  /// One media file that is being read.
+  /// One media file that is being decoded.
   private struct Open: ~Copyable {
-    var reader: ContainerReader
+    var file: SegmentFile
     var decoder: VideoDecoder
     let stream: Int
-    let start: Timestamp
-    /// No picture of this file is shown from here on; nil in the last one.
-    let end: Timestamp?
-    var isDrained = false
   }
 
   private let timeline: Timeline
@@ -73,8 +78,8 @@ struct VideoCursor: ~Copyable {
     while ready.tryPop() != nil {}
     index = segment
     try openSegment()
-    guard let start = open?.start, let stream = open?.stream else { return }
-    try open?.reader.seek(to: Timestamp(nanoseconds: max(0, time - start)), stream: stream)
+    guard let stream = open?.stream else { return }
+    try open?.file.seek(to: time, stream: stream)
   }
 
   /// The next picture; nil after the last one. What cannot be decoded is left out, and so is a file that cannot be read.
@@ -95,37 +100,34 @@ struct VideoCursor: ~Copyable {
   }
 
   private mutating func openSegment() throws(RecorderError) {
-    let segments = timeline.manifest.segments
-    guard segments.indices.contains(index) else { return }
-    let reader = try ContainerReader(fileDescriptor: timeline.session.openSegment(segments[index]))
-    guard let stream = reader.streams.firstIndex(where: { $0.kind == .video }) else {
-      throw RecorderError(.damagedData, "\(segments[index].file.printable) of \(timeline.session.id) holds no picture.")
+    let file = try SegmentFile(timeline, index)
+    guard let stream = file.video else {
+      throw RecorderError(.damagedData, "A media file of session \(timeline.session.id) holds no picture.")
     }
-    let end = index + 1 < segments.count ? segments[index + 1].start : nil
-    let decoder = try VideoDecoder(reader.streams[stream])
-    open = Open(reader: reader, decoder: decoder, stream: stream, start: segments[index].start, end: end)
+    let decoder = try VideoDecoder(file.stream(stream))
+    open = Open(file: file, decoder: decoder, stream: stream)
   }
 
   /// Gives the decoder one more packet, or takes what it holds after the last one.
   private mutating func decodeNext() throws(RecorderError) {
-    guard var file = open.take() else { return }
-    let (ready, start, end) = (ready, file.start, file.end)
+    guard var open = open.take() else { return }
+    let ready = ready
     let keep: (consuming Picture) -> Void = { picture in
-      let time = start + picture.time.nanoseconds
-      if let end, time >= end { return }
+      let time = picture.time
       _ = ready.tryPush(Frame(picture: picture, time: time))
     }
+    var isAtEnd = false
     do throws(RecorderError) {
-      if let packet = try file.reader.next() {
-        if packet.stream == file.stream { try file.decoder.decode(packet, emit: keep) }
-        open = consume file
+      if let packet = try open.file.next(of: open.stream) {
+        try open.decoder.decode(packet, emit: keep)
       } else {
-        index += 1
-        try file.decoder.finish(emit: keep)
+        isAtEnd = true
+        try open.decoder.finish(emit: keep)
       }
     } catch {
+      // The next packet can be tried, unless the disk fails.
       guard error.code == .damagedData else { throw error }
-      open = consume file
     }
+    if isAtEnd { index += 1 } else { self.open = consume open }
   }
 }

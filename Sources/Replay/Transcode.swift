@@ -1,0 +1,58 @@
+import Media
+import SessionModel
+
+/// An export that encodes again: it begins at the very picture and sample.
+struct Transcode {
+  private let timeline: Timeline
+  private let span: ExportSpan
+
+  /// The longest time between two keyframes, in ns, as the recorder keeps it: a seek never decodes more than that.
+  private static let keyframeInterval: Int64 = 5_000_000_000
+
+  /// Exports `span` of `timeline`.
+  init(_ timeline: Timeline, _ span: ExportSpan) { (self.timeline, self.span) = (timeline, span) }
+
+  /// Writes the file.
+  /// - Returns: false when `proceed` said to stop.
+  func write(_ request: ExportRequest, proceed: (Double) -> Bool) throws(RecorderError) -> Bool {
+    var cursor = VideoCursor(timeline)
+    var moment = try cursor.moment(at: span.start)
+    let size = timeline.pictureSize ?? moment.current.picture.size
+    var pictures = try PictureEncoder(options(for: request.format), size: size)
+    var sound: SoundPart?
+    if timeline.audioTrack != nil { sound = try SoundPart(timeline, span) }
+    let soundStream = sound?.stream
+    var writer = try ExportWriter(
+      request, of: timeline, streams: [pictures.stream] + (soundStream.map { [$0] } ?? []), start: span.start)
+    var keyframe: Timestamp?
+    while true {
+      let time = max(moment.current.time, span.start)
+      guard proceed(span.progress(at: time)) else { return false }
+      try sound?.write(until: time, to: &writer)
+      let isKeyframe = keyframe.map { time - $0 >= Self.keyframeInterval } ?? true
+      if isKeyframe { keyframe = time }
+      try pictures.write(
+        moment.current.picture, at: Timestamp(nanoseconds: time - span.start), isKeyframe: isKeyframe, to: &writer)
+      guard let next = moment.next?.time, next < span.end, try moment.advance(cursor: &cursor) else { break }
+    }
+    // Once more where it ends, so that every player shows it to the end.
+    let time = max(span.end + -timeline.frameInterval, max(moment.current.time, span.start) + 1_000_000)
+    try sound?.write(until: time, to: &writer)
+    if time < span.end {
+      try pictures.write(
+        moment.current.picture, at: Timestamp(nanoseconds: time - span.start), isKeyframe: false,
+        lasting: span.end - time, to: &writer)
+    }
+    try sound?.write(until: span.end, to: &writer)
+    try sound?.finish(to: &writer)
+    try writer.finish()
+    return true
+  }
+
+  /// As it was recorded; in MP4 what browsers play: H.264 in 4:2:0.
+  private func options(for format: ContainerWriter.Format) -> VideoOptions {
+    var options = timeline.manifest.options.video
+    if format == .mp4 { (options.codec, options.pixelFormat, options.lossless) = ("libx264", .yuv420p, false) }
+    return options
+  }
+}
