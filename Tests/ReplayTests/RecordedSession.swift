@@ -1,0 +1,191 @@
+import Archive
+import Glibc
+import Media
+import Replay
+import SessionModel
+import TestSupport
+
+/// One picture of a made session: one colour, its last pixel the inverse of it.
+struct Shot {
+  /// When it appears, in ms of the session.
+  var milliseconds: Int64
+  /// 0xRRGGBB.
+  var colour: UInt32
+  /// Whether decoding can begin here; the first one always.
+  var isKeyframe = false
+
+  /// Pictures every `step` ms from `start` on, the nth (from 0) of colour 0x010203 times n + 1, a keyframe every `keyframes`.
+  static func series(_ count: Int, from start: Int64 = 0, every step: Int64 = 100, keyframes: Int = 5) -> [Shot] {
+    (0..<count).map { index in
+      Shot(
+        milliseconds: start + Int64(index) * step, colour: 0x010203 * UInt32(index + 1),
+        isKeyframe: index.isMultiple(of: keyframes))
+    }
+  }
+}
+
+extension Timestamp {
+  /// Whole milliseconds.
+  static func milliseconds(_ count: Int64) -> Timestamp { Timestamp(nanoseconds: count * 1_000_000) }
+}
+
+/// A session in an archive of its own, made of known pictures and a tone.
+struct RecordedSession {
+  /// The archive's folder, which lives as long as this.
+  let folder: TemporaryFolder
+  /// Its name.
+  let id: SessionID
+  /// The bytes of its picture packets, in their order.
+  let packets: [[UInt8]]
+  /// The wall clock at its epoch: 2026-11-30T02:15:33Z, seen an hour east of Greenwich.
+  static let epoch = WallTime(rfc3339: "2026-11-30T02:15:33Z") ?? WallTime(nanoseconds: 0)
+
+  /// What it is recorded with.
+  struct Recipe {
+    var size = PixelSize(width: 64, height: 48)
+    /// The pictures of each media file.
+    var files: [[Shot]]
+    /// Where each media file begins, in ms of the session.
+    var starts: [Int64] = [0]
+    /// The session's length, in ms.
+    var length: Int64
+    /// Pixel-exact, as the tests compare colours.
+    var isLossless = true
+    /// When a 1 kHz tone at half of full scale begins in ms, silence before it; nil has no sound track.
+    var tone: Int64?
+    /// Killed: the manifest does not say how it ended, the `alive` events say how long it lived.
+    var isInterrupted = false
+    var title: String?
+  }
+
+  /// Records `shots` in one file.
+  init(_ shots: [Shot], length: Int64, change: (inout Recipe) -> Void = { _ in }) throws {
+    var recipe = Recipe(files: [shots], length: length)
+    change(&recipe)
+    try self.init(recipe)
+  }
+
+  /// Records what `recipe` says.
+  init(_ recipe: Recipe) throws {
+    folder = try TemporaryFolder()
+    var generator = SystemRandomNumberGenerator()
+    id = SessionID(Self.epoch, using: &generator)
+    var options = RecordingOptions()
+    options.video.lossless = recipe.isLossless
+    options.title = recipe.title
+    var video = Manifest.Track(index: 0, kind: .video, codec: "h264")
+    video.size = recipe.size
+    let settings = VideoEncoderSettings(options.video, picture: recipe.size)
+    video.encodedSize = settings.size
+    var tracks = [video]
+    if recipe.tone != nil { tracks.append(Manifest.Track(index: 1, kind: .audio, codec: "aac")) }
+    var manifest = Manifest(
+      id: id, generator: "test", clock: Manifest.Clock(utc: Self.epoch, monotonic: 0, utcOffset: 3600),
+      host: Manifest.Host(name: "test", display: ":0"),
+      source: Manifest.Source(specification: .display, rect: PixelRect(recipe.size)), options: options, tracks: tracks)
+    let writer = try SessionWriter.create(in: ArchiveLocation(path: folder.path), id: id, manifest: manifest)
+    var packets: [[UInt8]] = []
+    for (index, shots) in recipe.files.enumerated() {
+      let segment = try writer.createSegment(index + 1)
+      let start = Timestamp.milliseconds(recipe.starts[index])
+      manifest.segments.append(Manifest.Segment(file: segment.file, start: start))
+      let end = index + 1 < recipe.files.count ? recipe.starts[index + 1] : recipe.length
+      packets += try Self.write(
+        shots, from: recipe.starts[index], to: end, settings: settings, size: recipe.size, tone: recipe.tone,
+        descriptor: segment.fileDescriptor)
+    }
+    if recipe.isInterrupted {
+      try writer.append(Event(time: .milliseconds(recipe.length), kind: .alive))
+    } else {
+      manifest.state = .finished
+      manifest.end = Manifest.End(reason: .stopped, time: .milliseconds(recipe.length))
+    }
+    try writer.replaceManifest(manifest)
+    writer.close()
+    self.packets = packets
+  }
+
+  /// Where the archive is.
+  var location: ArchiveLocation { ArchiveLocation(path: folder.path) }
+
+  /// The session as replay sees it.
+  func timeline() throws -> Timeline { try Timeline(ArchiveReader(location).session(id)) }
+
+  /// The pixels of a picture of one colour.
+  static func pixels(_ colour: UInt32, _ size: PixelSize) -> [UInt32] {
+    var pixels = [UInt32](repeating: colour, count: size.area)
+    pixels[size.area - 1] = ~colour & 0xFFFFFF
+    return pixels
+  }
+
+  private static func write(
+    _ shots: [Shot], from start: Int64, to end: Int64, settings: VideoEncoderSettings, size: PixelSize, tone: Int64?,
+    descriptor: Int32
+  ) throws -> [[UInt8]] {
+    var encoder = try VideoEncoder(settings)
+    var canvas = try FrameCanvas(source: size, settings: settings, picture: size)
+    let target = try encoder.makePicture()
+    var sound: Tone?
+    if let tone { sound = try Tone(onset: (tone - start) * 48) }
+    let soundStream = sound?.encoder.stream
+    var file = try ContainerWriter(
+      format: .matroska, fileDescriptor: descriptor, streams: [encoder.stream] + (soundStream.map { [$0] } ?? []),
+      metadata: [:])
+    var packets: [[UInt8]] = []
+    for (index, shot) in shots.enumerated() {
+      let time = shot.milliseconds - start
+      try sound?.write(until: time * 48, to: &file)
+      pixels(shot.colour, size).withUnsafeBytes { bytes in
+        guard let pixels = bytes.baseAddress else { return }
+        canvas.update(from: pixels, bytesPerRow: size.width * 4, rect: PixelRect(size))
+      }
+      canvas.render(into: target, pointer: nil)
+      try encoder.encode(target, at: .milliseconds(time), keyframe: shot.isKeyframe || index == 0) { packet in
+        packets.append(packet.withBytes { Array($0) })
+        try? file.write(packet, stream: 0)
+      }
+    }
+    try sound?.write(until: (end - start) * 48, to: &file)
+    try sound?.finish(to: &file)
+    _ = try file.finish()
+    return packets
+  }
+}
+
+/// Silence and then a tone of 1 kHz at half of full scale, encoded as it is asked for.
+private struct Tone: ~Copyable {
+  var encoder: AudioEncoder
+  private let onset: Int64
+  private var written: Int64 = 0
+
+  /// The tone begins at frame `onset`.
+  init(onset: Int64) throws {
+    encoder = try AudioEncoder(.mix, bitRate: 160_000)
+    self.onset = onset
+  }
+
+  mutating func write(until end: Int64, to file: inout ContainerWriter) throws {
+    guard written < end else { return }
+    let samples = (written..<end).flatMap { index -> [Float] in
+      let value = index < onset ? 0 : 0.5 * sinf(2 * .pi * 1000 * Float((index - onset) % 48) / 48_000)
+      return [value, value]
+    }
+    try samples.withUnsafeBufferPointer { samples in
+      try encoder.encode(samples, at: written) { packet in try? file.write(packet, stream: 1) }
+    }
+    written = end
+  }
+
+  mutating func finish(to file: inout ContainerWriter) throws {
+    try encoder.finish { packet in try? file.write(packet, stream: 1) }
+  }
+}
+
+extension StillPicture {
+  /// Its pixels as 0xRRGGBB.
+  var colours: [UInt32] {
+    stride(from: 0, to: pixels.count, by: 4).map { at in
+      UInt32(pixels[at + 2]) << 16 | UInt32(pixels[at + 1]) << 8 | UInt32(pixels[at])
+    }
+  }
+}
