@@ -66,15 +66,15 @@ _recorder() {
       words="--since --until --tag --window --limit --json -h --help"
       ;;
     "recorder replay")
-      words="--at --speed --volume -h --help"
+      words="--at --speed --volume --paused --full-screen -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder frame")
-      words="--at -o --output -h --help"
+      words="--at -o --output --force -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder export")
-      words="--from --to --exact -o --output -h --help"
+      words="--from --to --exact -o --output --force -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder tag")

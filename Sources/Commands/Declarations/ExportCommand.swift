@@ -7,7 +7,8 @@ package struct ExportCommand: CommandDeclaration {
     commandName: "export", abstract: "Write a session, or a part of it, as one MKV or MP4 file.",
     discussion: """
       The packets are copied where the cut allows it: at a keyframe. Otherwise, and with --exact, the part is decoded \
-      and encoded again, so that it begins at the very frame. The file's name says which format: .mkv or .mp4.
+      and encoded again, so that it begins at the very frame. The file's name says which format: .mkv or .mp4; MP4 is \
+      written as browsers play it, H.264 in 4:2:0 and AAC. The last picture stands until the part's end.
       """,
     examples: [
       .init("recorder export last -o last.mp4", "All of the newest session."),
@@ -19,8 +20,9 @@ package struct ExportCommand: CommandDeclaration {
   @Option(help: ArgumentHelp("End at this time.", valueName: "T")) package var to: TimePosition?
   @Flag(help: "Cut at the very frame, encoding again.") package var exact = false
   @Option(
-    name: [.customShort("o"), .long], help: ArgumentHelp("The file to write; it must not exist.", valueName: "FILE"))
+    name: [.customShort("o"), .long], help: ArgumentHelp("The file to write.", valueName: "FILE"))
   package var output: FilePath
+  @Flag(help: "Replace the file if it exists.") package var force = false
 
   package init() {}
 }

@@ -10,8 +10,9 @@ package struct FrameCommand: CommandDeclaration {
   @OptionGroup package var session: SessionArgument
   @Option(help: ArgumentHelp("The moment.", valueName: "T")) package var at: TimePosition
   @Option(
-    name: [.customShort("o"), .long], help: ArgumentHelp("The file to write; it must not exist.", valueName: "FILE"))
+    name: [.customShort("o"), .long], help: ArgumentHelp("The file to write.", valueName: "FILE"))
   package var output: FilePath
+  @Flag(help: "Replace the file if it exists.") package var force = false
 
   package init() {}
 }

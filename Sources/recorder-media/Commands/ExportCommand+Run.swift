@@ -1,0 +1,55 @@
+import Arguments
+import Commands
+import Glibc
+import Replay
+import SessionModel
+import Synchronization
+import Threading
+
+extension ExportCommand: Command {
+  package mutating func run() async throws {
+    // A file-size limit is an error of `write`, reported like a full disk, and no end of the program.
+    signal(SIGXFSZ, SIG_IGN)
+    var request = try ExportRequest(file: output)
+    let timeline = try session.timeline()
+    request.from = try from.map { try timeline.timestamp(of: $0) }
+    request.to = try to.map { try timeline.timestamp(of: $0) }
+    (request.isExact, request.replaces) = (exact, force)
+    let interrupt = ExportInterrupt()
+    guard try Self.export(request, of: timeline, interrupt) == .stopped else { return }
+    // What was begun is taken away: now the signal does what it would have done at once.
+    signal(interrupt.number, SIG_DFL)
+    raise(interrupt.number)
+  }
+
+  /// Exports with a line on the terminal that says how far it is; none when standard error is no terminal.
+  private static func export(
+    _ request: ExportRequest, of timeline: Timeline, _ interrupt: ExportInterrupt
+  ) throws(RecorderError) -> ExportResult {
+    let isTerminal = Terminal.width(of: STDERR_FILENO) != nil
+    defer { if isTerminal { Diagnostics.write("\r\u{1B}[K") } }
+    var shown = -1
+    return try Exporter(timeline).export(request) { done in
+      let percent = Int(done * 100)
+      if isTerminal, percent != shown { Diagnostics.write("\r\(percent) %\u{1B}[K") }
+      shown = percent
+      return interrupt.number == 0
+    }
+  }
+}
+
+/// The signal that ends an export.
+private final class ExportInterrupt: Sendable {
+  private let value = Atomic<Int32>(0)
+
+  /// Begins to take the signals that end a program.
+  init() {
+    let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP])
+    Task.detached { [self] in
+      for await number in signals.stream { value.store(number, ordering: .relaxed) }
+    }
+  }
+
+  /// Its number; 0 while none came.
+  var number: Int32 { value.load(ordering: .relaxed) }
+}
