@@ -1,5 +1,5 @@
 import Glibc
-import SessionModel
+package import SessionModel
 
 /// What was tried when a system call on a file failed; it decides the exit code and the remedy.
 package enum FileOperation {
@@ -28,7 +28,11 @@ extension RecorderError {
     case ENOSPC, EDQUOT:
       self.init(.writeFailed, message, hint: "Free some space, or name another archive in RECORDER_ARCHIVE.")
     case ELOOP:
-      self.init(.cannotCreate, "\(path.printable) is a symbolic link, which is not followed inside the archive.")
+      self.init(
+        operation == .read ? .damagedData : .cannotCreate,
+        "\(path.printable) is a symbolic link, which is not followed inside the archive.")
+    case ENOTDIR where operation == .read:
+      self.init(.damagedData, "\(path.printable) is no folder.")
     default:
       let code: ExitCode =
         switch operation {
@@ -38,6 +42,16 @@ extension RecorderError {
         }
       self.init(code, message)
     }
+  }
+}
+
+/// What `body` returns, and `substitute` when what it reads is damaged: one bad file keeps nothing else from being used.
+package func tolerating<Result>(
+  _ substitute: Result, _ body: () throws(RecorderError) -> Result
+) throws(RecorderError) -> Result {
+  do { return try body() } catch {
+    if error.code == .damagedData { return substitute }
+    throw error
   }
 }
 

@@ -38,8 +38,13 @@ extension ArchiveReader {
 extension SessionReader {
   /// Brings the files of a session whose recorder was killed into order, and `manifest` with them; holds its lock.
   fileprivate func close(_ manifest: inout Manifest) throws(RecorderError) {
-    let (lastAlive, stop) = try cutEvents()
-    let lastBlock = try cutMedia(&manifest)
+    let (lastAlive, stop) = try tolerating((.zero, nil)) { () throws(RecorderError) in try cutEvents() }
+    var lastBlock = Timestamp.zero
+    for path in try segmentPaths() {
+      lastBlock = try tolerating(lastBlock) { () throws(RecorderError) in
+        try cut(path, after: lastBlock, &manifest)
+      }
+    }
     let end = max(lastAlive, lastBlock, .zero)
     if let last = manifest.segments.indices.last { manifest.segments[last].end = end }
     manifest.state = .interrupted
@@ -65,33 +70,34 @@ extension SessionReader {
     return (last, stop)
   }
 
-  /// Cuts the parts of blocks off the media files, and brings the manifest's segments to what is there.
-  /// - Returns: the session's time at the last block of the last file.
-  private func cutMedia(_ manifest: inout Manifest) throws(RecorderError) -> Timestamp {
-    guard let media = try folder.folder(ArchiveLocation.Name.media) else { return .zero }
-    var last = Timestamp.zero
-    for path in try media.names().compactMap({ SegmentPath(name: $0) }).sorted() {
-      guard let file = try media.file(path.name, writing: true) else { continue }
-      var walker = try MatroskaWalker(file)
-      let tail = try walker.tail()
-      let whole = walker.close()
-      if let tail, tail.end < (try whole.size()) {
-        try whole.truncate(to: tail.end)
-        if let repair = tail.repair { try whole.overwrite(repair.bytes, at: repair.offset) }
-        try whole.synchronize()
-      }
-      // A file that the manifest had not yet heard of begins where the one before it ends.
-      let index = manifest.segments.firstIndex { $0.file == path.file } ?? manifest.segments.count
-      if index == manifest.segments.count {
-        manifest.segments.append(Manifest.Segment(file: path.file, start: last))
-      }
-      let start = manifest.segments[index].start
-      let (end, overflow) = start.nanoseconds.addingReportingOverflow(tail?.lastTime ?? 0)
-      last = max(last, overflow ? start : Timestamp(nanoseconds: end))
-      manifest.segments[index].bytes = try whole.size()
-      manifest.segments[index].end = manifest.segments[index].end ?? last
+  /// Cuts the part of a block off the media file at `path`, and brings the manifest's segments to what is there.
+  /// - Parameter last: the session's time at the end of the file before it.
+  /// - Returns: the session's time at its last block.
+  private func cut(
+    _ path: SegmentPath, after last: Timestamp, _ manifest: inout Manifest
+  ) throws(RecorderError) -> Timestamp {
+    guard let media = try folder.folder(ArchiveLocation.Name.media),
+      let file = try media.file(path.name, writing: true)
+    else { return last }
+    var walker = try MatroskaWalker(file)
+    let tail = try walker.tail()
+    let whole = walker.close()
+    if let tail, tail.end < (try whole.size()) {
+      try whole.truncate(to: tail.end)
+      if let repair = tail.repair { try whole.overwrite(repair.bytes, at: repair.offset) }
+      try whole.synchronize()
     }
-    return last
+    // A file that the manifest had not yet heard of begins where the one before it ends.
+    let index = manifest.segments.firstIndex { $0.file == path.file } ?? manifest.segments.count
+    if index == manifest.segments.count {
+      manifest.segments.append(Manifest.Segment(file: path.file, start: last))
+    }
+    let start = manifest.segments[index].start
+    let (sum, overflow) = start.nanoseconds.addingReportingOverflow(tail?.lastTime ?? 0)
+    let end = max(last, overflow ? start : Timestamp(nanoseconds: sum))
+    manifest.segments[index].bytes = try whole.size()
+    manifest.segments[index].end = manifest.segments[index].end ?? end
+    return end
   }
 
   /// One sentence that says why the recorder ended, as far as it can be seen now.

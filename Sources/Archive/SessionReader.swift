@@ -111,11 +111,19 @@ package struct SessionReader: Sendable {
 
   /// The bytes that its media files have on disk.
   package func mediaBytes() throws(RecorderError) -> Int64 {
-    guard let media = try folder.folder(ArchiveLocation.Name.media) else { return 0 }
     var total: Int64 = 0
-    for name in try media.names() where SegmentPath(name: name) != nil {
-      if let file = try media.file(name) { total += try file.size() }
+    for path in try segmentPaths() {
+      total += try tolerating(0) { () throws(RecorderError) in
+        try folder.folder(ArchiveLocation.Name.media)?.file(path.name)?.size() ?? 0
+      }
     }
     return total
+  }
+
+  /// The media files that are there, in order.
+  func segmentPaths() throws(RecorderError) -> [SegmentPath] {
+    try tolerating([]) { () throws(RecorderError) in
+      try folder.folder(ArchiveLocation.Name.media)?.names().compactMap { SegmentPath(name: $0) }.sorted() ?? []
+    }
   }
 }

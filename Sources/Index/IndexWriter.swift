@@ -21,7 +21,9 @@ struct IndexWriter {
   ///   - found: what recovery found it to be.
   ///   - depth: how much; a session that the index does not know is written whole.
   func write(_ session: SessionReader, _ found: Recovery, depth: Depth = .everything) throws(IndexError) {
-    let annotations = try asIndexError { () throws(RecorderError) in try session.annotations() }
+    let annotations = try asIndexError { () throws(RecorderError) in
+      try tolerating([]) { () throws(RecorderError) in try session.annotations() }
+    }
     let manifest: Manifest?
     switch found {
     case .live(let found), .closed(let found), .recovered(let found): manifest = found
@@ -41,7 +43,9 @@ struct IndexWriter {
     guard depth == .everything, let manifest else { return }
     var builder = MomentBuilder()
     try asIndexError { () throws(RecorderError) in
-      try session.forEachEvent { (event) throws(RecorderError) in builder.add(event) }
+      try tolerating(()) { () throws(RecorderError) in
+        try session.forEachEvent { (event) throws(RecorderError) in builder.add(event) }
+      }
     }
     try insert(builder.finish(duration: manifest.duration, source: manifest.source.window), number, clock)
   }
@@ -79,7 +83,7 @@ struct IndexWriter {
         summary.duration = max(.zero, (try? session.lastEventTime()) ?? .zero)
       case .live(let manifest):
         summary.describe(manifest, .recording)
-        summary.duration = max(.zero, try session.lastEventTime())
+        summary.duration = max(.zero, try tolerating(.zero) { () throws(RecorderError) in try session.lastEventTime() })
       case .closed(let manifest), .recovered(let manifest):
         summary.describe(manifest, manifest.state == .interrupted ? .interrupted : .finished)
       }

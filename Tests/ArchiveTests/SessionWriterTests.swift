@@ -155,7 +155,7 @@ import Testing
     try writeFile(target, [1, 2, 3])
     #expect(symlink(target, "\(sessionPath(archive.root, id))/annotations.ndjson") == 0)
     let note = Annotation(added: WallTime(nanoseconds: 0), kind: .note, text: "x")
-    #expect(failure { () throws(RecorderError) in try writer.annotate(note) }?.code == .cannotCreate)
+    #expect(failure { () throws(RecorderError) in try writer.annotate(note) }?.code == .damagedData)
     // A link in the place of the temporary manifest is taken away, not written through.
     #expect(symlink(target, "\(sessionPath(archive.root, id))/manifest.json.new") == 0)
     try writer.replaceManifest(sampleManifest(id))

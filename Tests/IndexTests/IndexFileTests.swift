@@ -127,6 +127,10 @@ import Testing
         #expect(summary.state == .damaged && summary.began == bad.began && summary.message != nil)
         #expect(try archive.reader.pending() == [])
       }
+      if kind == "events" {
+        #expect(list.first { $0.id == bad }?.state == .finished)
+        #expect(try await index.snippets("bad") == ["bad"])
+      }
       try await index.rebuild()
     }
   }
