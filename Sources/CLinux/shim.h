@@ -1,5 +1,6 @@
 #pragma once
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
@@ -17,3 +18,4 @@ int ppoll(struct pollfd *entries, unsigned long count, const struct timespec *ti
 int wcwidth(wchar_t character);
 static inline int recorder_columns(unsigned int character) { return wcwidth((wchar_t)character); }
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *deadline);

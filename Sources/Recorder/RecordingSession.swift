@@ -82,6 +82,7 @@ package actor RecordingSession {
 
     parts.control.stop(at: stopTime(for: reason))
     let end = Timestamp(nanoseconds: (parts.control.stopRequested ?? MonotonicClock.now()) - parts.control.epoch)
+    parts.events.stop(until: MonotonicClock.now() + VideoPipeline.patience)
     note(parts.video.finish())
     let (bytes, muxError) = parts.mux.finish()
     note(muxError)

@@ -12,6 +12,7 @@ struct RecordingParts: Sendable {
   let writer: SessionWriter
   let video: VideoPipeline
   let mux: MuxPipeline
+  let events: WindowEventSource
 }
 
 /// Brings a recording up in an order in which whatever is wrong is known before anything is written: source, plan, sound
@@ -51,11 +52,13 @@ struct Startup {
       try annotate(writer, at: clock.utc)
       let report = self.report(to: writer, control)
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
+      let events = try WindowEventSource(display: source.display, epoch: control.epoch, emit: report)
       guard control.started.pop() != nil else {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
       return RecordingParts(
-        control: control, manifest: manifest, writer: writer, video: video, mux: mux)
+        control: control, manifest: manifest, writer: writer, video: video, mux: mux,
+        events: events)
     } catch {
       throw takeDown(after: error, control, packets, video, file, session)
     }

@@ -49,13 +49,20 @@ package final class WorkerThread: Sendable {
     if let thread { pthread_join(thread, nil) }
   }
 
-  /// Gives the thread up: nobody joins it any more. For one that hangs in a call that nothing interrupts.
-  package func detach() {
+  /// Waits until the thread has ended, at most until `deadline` (monotonic ns); one that hangs in a call that nothing
+  /// interrupts is given up then, and nobody joins it any more.
+  /// - Returns: whether it has ended.
+  @discardableResult
+  package func join(until deadline: Int64) -> Bool {
     let thread = handle.withLock { handle in
       defer { handle = nil }
       return handle
     }
-    if let thread { pthread_detach(thread) }
+    guard let thread else { return true }
+    var time = timespec(nanoseconds: max(0, deadline))
+    if pthread_clockjoin_np(thread, nil, CLOCK_MONOTONIC, &time) == 0 { return true }
+    pthread_detach(thread)
+    return false
   }
 
   deinit { join() }

@@ -41,10 +41,11 @@ package final class WindowEventSource: Sendable {
 
   deinit { wake.notify() }
 
-  /// Ends the following; no event comes after it returned.
-  package func stop() {
+  /// Ends the following; no event comes after it returned, unless the X server hangs.
+  /// - Parameter deadline: monotonic ns at which a thread that waits for a hanging server is given up.
+  package func stop(until deadline: Int64 = .max) {
     wake.notify()
-    thread.join()
+    thread.join(until: deadline)
   }
 
   private static func follow(

@@ -13,11 +13,11 @@ final class VideoPipeline: Sendable {
   private let filled = BoundedQueue<EncodeJob>(capacity: VideoEncodeLoop.pictures)
   private let encodeThread: WorkerThread
   private let encodeResult: BoundedQueue<RecorderError?>
-  private let grabThread = Mutex<(thread: WorkerThread, done: BoundedQueue<Bool>)?>(nil)
+  private let grabThread = Mutex<WorkerThread?>(nil)
 
   /// A grab thread that hangs in the X server is given up after so many ns, so that a stopped display cannot keep what
   /// was recorded from being finished.
-  private static let patience: Int64 = 1_000_000_000
+  static let patience: Int64 = 1_000_000_000
 
   /// Opens the encoder on its thread.
   /// - Throws: `RecorderError` (unavailable, usage) when there is no such encoder or it refuses its settings.
@@ -59,7 +59,6 @@ final class VideoPipeline: Sendable {
     source makeSource: @escaping @Sendable () throws(RecorderError) -> Source
   ) throws(RecorderError) {
     let opened = BoundedQueue<RecorderError?>(capacity: 1)
-    let done = BoundedQueue<Bool>(capacity: 1)
     let (control, free, filled) = (control, free, filled)
     let thread = try WorkerThread(name: "grab") {
       do throws(RecorderError) {
@@ -75,26 +74,15 @@ final class VideoPipeline: Sendable {
         control.fail(SourceLoss(error)?.reason ?? .failed, error)
       }
       filled.close()
-      _ = done.push(true)
     }
-    grabThread.withLock { $0 = (thread, done) }
+    grabThread.withLock { $0 = thread }
     if let error = opened.pop() ?? nil { throw error }
   }
 
   /// Waits for both threads, which `control.stop` and the end of the source let run out.
   /// - Returns: what went wrong while encoding.
   func finish() -> RecorderError? {
-    let grab = grabThread.withLock { grab in
-      defer { grab = nil }
-      return grab
-    }
-    if let grab {
-      if case .timedOut = grab.done.pop(until: MonotonicClock.now() + Self.patience) {
-        grab.thread.detach()
-      } else {
-        grab.thread.join()
-      }
-    }
+    grabThread.withLock { $0 }?.join(until: MonotonicClock.now() + Self.patience)
     filled.close()
     let error = encodeResult.pop() ?? nil
     encodeThread.join()

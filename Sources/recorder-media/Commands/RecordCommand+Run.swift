@@ -3,6 +3,7 @@ import Arguments
 import Commands
 import FoundationEssentials
 import Glibc
+import Index
 import Recorder
 import SessionModel
 import Synchronization
@@ -24,6 +25,7 @@ extension RecordCommand: Command {
     let outcome = await session.stop(end.reason, error: end.error)
     progress.stop()
     if let sentence = Self.sentence(outcome.manifest) { Diagnostics.message(sentence) }
+    await Self.index(archive)
     if let error = outcome.error { throw error }
     if ends.wasInterruptedTwice {
       throw RecorderError(.interruptedTwice, "Interrupted twice; the session \(session.id) is complete.")
@@ -36,6 +38,15 @@ extension RecordCommand: Command {
     do {
       try StandardOutput.line(session.id.description)
     } catch is OutputClosed {}
+  }
+
+  /// Brings the session into the index. What fails here is made good by the next command.
+  private static func index(_ archive: ArchiveLocation) async {
+    do throws(RecorderError) {
+      try await SessionIndex(archive).refresh()
+    } catch {
+      Diagnostics.message("The session is kept but not indexed yet: \(error)")
+    }
   }
 
   /// What ended the recording and how long it is.
