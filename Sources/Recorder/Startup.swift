@@ -42,15 +42,15 @@ struct Startup {
       }
       session = writer
       var manifest = makeManifest(writer.id, plan: plan, source: source, clock: clock, streams: streams)
+      let report = makeReport(to: writer, control)
       let segment = try writer.createSegment(1)
       manifest.segments = [Manifest.Segment(file: segment.file, start: .zero)]
       let mux = try MuxPipeline(
         fileDescriptor: segment.fileDescriptor, streams: streams, metadata: metadata(of: manifest), writer: writer,
-        control: control, packets: packets)
+        control: control, packets: packets, report: report)
       file = mux
       try writer.replaceManifest(manifest)
       try annotate(writer, at: clock.utc)
-      let report = self.report(to: writer, control)
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
       let events = try WindowEventSource(display: source.display, epoch: control.epoch, emit: report)
       guard control.started.pop() != nil else {
@@ -98,7 +98,7 @@ struct Startup {
 
   /// Writes an event to the session and passes on what the person should know. A full disk is the media file's to
   /// report, which fails at the same time.
-  private func report(to writer: SessionWriter, _ control: PipelineControl) -> @Sendable (Event) -> Void {
+  private func makeReport(to writer: SessionWriter, _ control: PipelineControl) -> @Sendable (Event) -> Void {
     let notify = notify
     return { event in
       do throws(RecorderError) {

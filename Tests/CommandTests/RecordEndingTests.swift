@@ -122,4 +122,22 @@ import Testing
     #expect(counters.count > 10)
     #expect(Set(counters).count >= counters.count - 1)
   }
+
+  @Test func aPictureThatStaysBlackIsToldOnce() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "000000"])
+    let recording = try rig.record(["--no-cursor"])
+    try waitUntil("the warning") { recording.process.errorsSoFar.contains("wholly black") }
+    try waitUntil("two more alive events") {
+      let events = try rig.events(recording.id)
+      let warning = events.firstIndex { $0.kind == .warning } ?? events.count
+      return events[warning...].filter { $0.kind == .alive }.count >= 2
+    }
+    recording.process.signal(SIGINT)
+    let result = try recording.process.wait()
+    try client.process.stop()
+    #expect(result.ending == .exit(0))
+    #expect(result.errorText.ranges(of: "wholly black").count == 1)
+    #expect(try rig.events(recording.id).filter { $0.kind == .warning }.count == 1)
+  }
 }

@@ -58,6 +58,23 @@ import Testing
       environment: ["DISPLAY": nil, "WAYLAND_DISPLAY": "wayland-0"])
   }
 
+  @Test func theScreenOfXWaylandIsRefusedAndItsWindowsAreNot() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let display = try #require(rig.display)
+    // What XWayland calls its outputs.
+    try run(
+      ["xrandr", "--setmonitor", "XWAYLAND0", "320/100x240/80+0+0", "none"], environment: display.environment)
+    for source in ["display", "monitor:XWAYLAND0", "region:10x10+0+0"] {
+      let result = try rig.run(["record", source, "--duration", "1"])
+      #expect(result.ending == .exit(69))
+      #expect(result.errorText.contains("XWayland"))
+      #expect(result.errorText.contains("X11 session"))
+    }
+    let client = try PatternClient(on: display, ["color"])
+    let id = try rig.record(seconds: 0.2, ["window:0x\(String(client.window, radix: 16))"])
+    #expect(try rig.manifest(id).source.window?.id == client.window)
+  }
+
   @Test func anArchiveThatCannotBeMade() throws {
     try expectRefused(
       [], code: .cannotCreate, naming: ["/dev/null"], environment: ["RECORDER_ARCHIVE": "/dev/null/archive"])

@@ -19,6 +19,7 @@ package struct SourceResolver: ~Copyable {
     _ specification: SourceSpecification, decorations: Bool = false
   ) throws(RecorderError) -> ResolvedSource {
     let screen = PixelRect(connection.rootSize)
+    if case .window = specification {} else { try refuseXWayland() }
     switch specification {
     case .display: return try resolved(specification, screen)
     case .monitor(let name): return try resolved(specification, monitor(named: name))
@@ -46,6 +47,17 @@ package struct SourceResolver: ~Copyable {
     return ResolvedSource(
       display: connection.display, source: Manifest.Source(specification: specification, rect: rect, window: info),
       window: window)
+  }
+
+  /// XWayland's root window is black: the picture on the screen is the Wayland compositor's alone. It names its outputs
+  /// XWAYLAND0 and so on.
+  private func refuseXWayland() throws(RecorderError) {
+    guard connection.monitors().contains(where: { $0.name.hasPrefix("XWAYLAND") }) else { return }
+    throw RecorderError(
+      .unavailable,
+      "The X display \"\(connection.display.printable(atMost: 100))\" is XWayland, part of a Wayland session, which "
+        + "lets no program record the screen through X11.",
+      hint: "Log in to an X11 session to record the screen, or record an X11 window (window:…).")
   }
 
   private func monitor(named name: String) throws(RecorderError) -> PixelRect {

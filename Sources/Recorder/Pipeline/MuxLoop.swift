@@ -14,6 +14,9 @@ struct MuxLoop: ~Copyable {
   let writer: SessionWriter
   let control: PipelineControl
   let packets: BoundedQueue<MuxItem>
+  /// Takes events that are for the person too.
+  let report: @Sendable (Event) -> Void
+  private var mayBeBlack = true
   private var unflushed = false
   private var nextFlush: Int64 = 0
   private var nextAlive: Int64 = 0
@@ -23,15 +26,17 @@ struct MuxLoop: ~Copyable {
   private static var flushInterval: Int64 { 500_000_000 }
   /// Nanoseconds between two `alive` events (DESIGN section 4: one a second).
   private static var aliveInterval: Int64 { 1_000_000_000 }
+  /// A screen may be black for so many ns, between a log-in and its first window say, before the person is told.
+  private static var blackTolerance: Int64 { 5_000_000_000 }
   /// A grab thread unheard of for so many ns is not attested: two heartbeats and some.
   private static var heartbeatTolerance: Int64 { 2_500_000_000 }
 
   init(
     container: consuming ContainerWriter, writer: SessionWriter, control: PipelineControl,
-    packets: BoundedQueue<MuxItem>
+    packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
   ) {
     self.container = container
-    (self.writer, self.control, self.packets) = (writer, control, packets)
+    (self.writer, self.control, self.packets, self.report) = (writer, control, packets, report)
   }
 
   /// Writes until the queue is closed and empty, then finishes the file.
@@ -69,8 +74,22 @@ struct MuxLoop: ~Copyable {
     nextAlive = now + Self.aliveInterval
     // Attests only what the grab thread saw: a screen it cannot look at is not called still.
     let seen = control.heartbeat.load(ordering: .relaxed)
+    let time = Timestamp(nanoseconds: now - control.epoch)
     guard hasStarted, now - seen < Self.heartbeatTolerance else { return }
-    try writer.append(Event(time: Timestamp(nanoseconds: now - control.epoch), kind: .alive))
+    try writer.append(Event(time: time, kind: .alive))
+    lookForBlackness(at: time)
+  }
+
+  /// A picture that stays black is most likely one that the server does not give away.
+  private mutating func lookForBlackness(at time: Timestamp) {
+    guard mayBeBlack, time.nanoseconds >= Self.blackTolerance else { return }
+    mayBeBlack = false
+    guard !control.sawPicture.load(ordering: .relaxed) else { return }
+    report(
+      Event(
+        time: time, kind: .warning,
+        text: "The picture has been wholly black from the start: see whether this is the display you mean, and whether "
+          + "its screen is on. Under Wayland only X11 windows can be recorded (window:…)."))
   }
 
   private mutating func flush() throws(RecorderError) {

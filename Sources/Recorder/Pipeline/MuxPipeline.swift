@@ -21,7 +21,7 @@ final class MuxPipeline: Sendable {
   /// - Throws: `RecorderError` when the file cannot be begun.
   init(
     fileDescriptor: Int32, streams: [StreamDescription], metadata: [String: String], writer: SessionWriter,
-    control: PipelineControl, packets: BoundedQueue<MuxItem>
+    control: PipelineControl, packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     (self.packets, self.control) = (packets, control)
     let opened = BoundedQueue<RecorderError?>(capacity: 1)
@@ -31,7 +31,7 @@ final class MuxPipeline: Sendable {
         let container = try ContainerWriter(
           format: .matroska, fileDescriptor: fileDescriptor, streams: streams, metadata: metadata)
         _ = opened.push(nil)
-        var loop = MuxLoop(container: container, writer: writer, control: control, packets: packets)
+        var loop = MuxLoop(container: container, writer: writer, control: control, packets: packets, report: report)
         _ = result.push(.success(try loop.run()))
       } catch {
         _ = opened.tryPush(error)
