@@ -265,6 +265,22 @@ import Testing
     #expect(times == [5_000_000, 5_000_000 + tick, 5_000_000 + 2 * tick, 5_000_000 + 3 * tick, 20_000_000])
   }
 
+  @Test func aRecordingIsCopiedIntoAnMP4() throws {
+    let folder = try TemporaryFolder()
+    try record(shots(30), to: folder.file("a.mkv"))
+    var reader = try ContainerReader(fileDescriptor: openFile(folder.file("a.mkv"), O_RDONLY))
+    var writer = try ContainerWriter(
+      format: .mp4, fileDescriptor: openFile(folder.file("a.mp4"), O_RDWR | O_CREAT), streams: reader.streams,
+      metadata: [:])
+    while let packet = try reader.next() { try writer.write(packet, stream: 0) }
+    _ = try writer.finish()
+    // The same pictures at the same times, the last one included.
+    let (from, to) = (try decode(folder.file("a.mkv"), size: size), try decode(folder.file("a.mp4"), size: size))
+    #expect(from.count == 30)
+    #expect(to.map(\.milliseconds) == from.map(\.milliseconds))
+    #expect(zip(from, to).allSatisfy { $0.screen.difference(from: $1.screen) == 0 })
+  }
+
   @Test func aPacketOfNoStreamIsRefused() throws {
     let folder = try TemporaryFolder()
     var encoder = try VideoEncoder(VideoEncoderSettings(VideoOptions(), picture: size))
