@@ -43,7 +43,7 @@ package enum AudioHole: UInt8, Sendable {
   case backlog
   /// The device paused; whether sound is missing, the time tells.
   case stalled
-  /// The device or its server had gone.
+  /// The device or its server was not there.
   case lost
 
   /// The reason that a `Gap` gives.
@@ -53,7 +53,7 @@ package enum AudioHole: UInt8, Sendable {
     case .overrun: "the device was read too late"
     case .backlog: "the recorder fell behind"
     case .stalled: "the device delivered nothing"
-    case .lost: "the device was gone"
+    case .lost: "the device was not there"
     }
   }
 }

@@ -1,0 +1,63 @@
+internal import Capture
+import SessionModel
+import Synchronization
+internal import Threading
+
+/// One sound input of a recording and the thread that captures it: opened at once, opened again whenever it is lost.
+final class AudioInput: Sendable {
+  /// What a person may record.
+  enum Role: String, Sendable {
+    /// What the applications play.
+    case application
+    /// What the person says.
+    case microphone
+  }
+
+  /// Which input it is.
+  let role: Role
+  /// Its place among the recording's inputs: `AudioBlock.input`.
+  let index: Int
+  /// The devices that are tried, in this order.
+  let devices: [AudioDevice]
+  /// Whether one device was asked for by its name: its absence at the start is an error then.
+  let isDemanded: Bool
+  /// The address of the sound server; nil is $PULSE_SERVER or the default.
+  let server: String?
+
+  /// Whether a device is open and delivers.
+  let isLive = Atomic<Bool>(false)
+  /// Set to end the thread.
+  let isStopping = Atomic<Bool>(false)
+  /// Wakes the thread while it waits to try again.
+  let wake: WakeSignal
+  private let loudest = Atomic<UInt32>(0)
+
+  /// Describes the input that `specification` names.
+  /// - Throws: `RecorderError` (systemCall) when no descriptor is left.
+  init(
+    _ role: Role, index: Int, specification: AudioDeviceSpecification, server: String?
+  ) throws(RecorderError) {
+    (self.role, self.index, self.server) = (role, index, server)
+    switch specification {
+    case .standard: devices = role == .application ? [.defaultMonitor] : AudioDevice.defaultMicrophones
+    case .pulse(let source): devices = [.pulse(source: source)]
+    case .alsa(let pcm): devices = [.alsa(pcm: pcm)]
+    }
+    isDemanded = specification != .standard
+    wake = try WakeSignal()
+  }
+
+  /// What a person calls it.
+  var title: String { role == .application ? "application sound" : "microphone" }
+
+  /// Notes how loud a block was.
+  func note(level: Float) {
+    // The capture thread alone raises it; what a reader takes away in between is not missed.
+    if level > Float(bitPattern: loudest.load(ordering: .relaxed)) {
+      loudest.store(level.bitPattern, ordering: .relaxed)
+    }
+  }
+
+  /// The loudest sample since the last call, 1 being full scale.
+  func takeLevel() -> Float { Float(bitPattern: loudest.exchange(0, ordering: .relaxed)) }
+}

@@ -1,0 +1,105 @@
+internal import Capture
+internal import Media
+import SessionModel
+import Synchronization
+internal import Threading
+
+/// The mix thread's work: puts every input's blocks in their places, sums the inputs, and encodes the sum without a gap
+/// from the session's epoch to its end.
+struct AudioMixLoop: ~Copyable {
+  private var encoder: AudioEncoder
+  private let shared: AudioShared
+  private let epoch: Int64
+  private let lanes: [AudioLane]
+  private let emit: @Sendable (consuming Packet) -> Void
+  private let sum: UnsafeMutableBufferPointer<Float>
+  /// Frames encoded so far.
+  private var position: Int64 = 0
+
+  /// Nanoseconds that the mix stays behind the clock, so that a stop can still cut anywhere in them; less than is
+  /// noticed at the end of a file, more than a stop takes to arrive.
+  private static var holdBack: Int64 { 100_000_000 }
+  /// Nanoseconds that the mix waits for a late input at most; then there is silence instead.
+  private static var patience: Int64 { 500_000_000 }
+  /// Nanoseconds between two looks at the clock when no sound comes.
+  private static var tick: Int64 { 50_000_000 }
+
+  init(
+    encoder: consuming AudioEncoder, shared: AudioShared, epoch: Int64,
+    emit: @escaping @Sendable (consuming Packet) -> Void
+  ) {
+    let reporter = shared.reporter
+    lanes = shared.inputs.map { input in
+      AudioLane(name: input.role.rawValue, epoch: epoch) { gap in reporter.tell(gap) }
+    }
+    sum = .allocate(capacity: encoder.frameSize * AudioFormat.mix.channels)
+    (self.shared, self.epoch, self.emit) = (shared, epoch, emit)
+    self.encoder = encoder
+  }
+
+  deinit { sum.deallocate() }
+
+  /// Mixes until the end that was asked for.
+  /// - Throws: `RecorderError` when the encoder fails.
+  mutating func run() throws(RecorderError) {
+    while true {
+      let now = MonotonicClock.now()
+      if case .element(let block) = shared.filled.pop(until: now + Self.tick) { place(block) }
+      // Everything that has come, before it is decided that something has not.
+      while let block = shared.filled.tryPop() { place(block) }
+      let end = shared.end
+      try mix(to: limit(at: now, end: end), isLast: false)
+      if let end, position + Int64(encoder.frameSize) > end.frame, isComplete(to: end, at: now) {
+        try mix(to: end.frame, isLast: true)
+        for lane in lanes { lane.finish() }
+        try encoder.finish(emit: emit)
+        return
+      }
+    }
+  }
+
+  private func place(_ block: consuming AudioBlock) {
+    do throws(RecorderError) {
+      try lanes[block.input].place(block)
+    } catch {
+      // What cannot be converted is missing: it becomes silence when the mix waits for it in vain.
+    }
+    _ = shared.free.tryPush(block)
+  }
+
+  /// The frame up to which can be mixed now: as far as all inputs have come, or as the patience with them goes.
+  private func limit(at now: Int64, end: Timestamp?) -> Int64 {
+    let clock = now - epoch
+    let forced = Timestamp(nanoseconds: clock - Self.patience).frame
+    let ready = lanes.map(\.end).min() ?? 0
+    let latest = end?.frame ?? Timestamp(nanoseconds: clock - Self.holdBack).frame
+    return min(latest, max(forced, ready))
+  }
+
+  /// Whether nothing more is to be waited for before `end`.
+  private func isComplete(to end: Timestamp, at now: Int64) -> Bool {
+    if now - epoch >= end.nanoseconds + Self.patience { return true }
+    guard now - epoch >= end.nanoseconds else { return false }
+    return lanes.indices.allSatisfy { index in
+      lanes[index].end >= end.frame || !shared.inputs[index].isLive.load(ordering: .relaxed)
+    }
+  }
+
+  /// Sums and encodes up to `frame`: whole packets, and what is left when it is the last call.
+  private mutating func mix(to frame: Int64, isLast: Bool) throws(RecorderError) {
+    while position < frame {
+      let count = min(encoder.frameSize, Int(frame - position))
+      guard count == encoder.frameSize || isLast, let target = sum.baseAddress else { return }
+      target.update(repeating: 0, count: count * AudioFormat.mix.channels)
+      for (lane, input) in zip(lanes, shared.inputs) {
+        lane.fill(to: position + Int64(count), because: input.isLive.load(ordering: .relaxed) ? .stalled : .lost)
+        lane.take(count, addingTo: target)
+      }
+      // Two inputs at full scale make more than full scale: cut, rather than wrapped or scaled by the encoder.
+      for index in 0..<(count * AudioFormat.mix.channels) { target[index] = min(1, max(-1, target[index])) }
+      try encoder.encode(
+        UnsafeBufferPointer(start: target, count: count * AudioFormat.mix.channels), at: position, emit: emit)
+      position += Int64(count)
+    }
+  }
+}

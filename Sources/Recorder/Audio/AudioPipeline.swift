@@ -1,0 +1,81 @@
+package import Media
+package import SessionModel
+internal import Threading
+
+/// A recording's sound, from the devices to the packets of one mixed track: AAC, 48 kHz, stereo.
+///
+/// A thread captures each input; one mixes and encodes. The track has every frame from the session's epoch to its end:
+/// where an input has nothing there is silence, and a gap event when that lasts 50 ms.
+///
+/// A device named by the person that cannot be opened is an error before anything is recorded. A default device that is
+/// missing is a warning: the recording goes on, silent, and tries it again every second.
+package final class AudioPipeline: Sendable {
+  /// The mixed track's description, for the file's header.
+  package let stream: StreamDescription
+  /// The inputs that the mix is made of, as the manifest names them: `application`, `microphone`.
+  package let inputs: [String]
+  private let shared: AudioShared
+  private let captures: [AudioThread]
+  private let mix: AudioMixThread
+
+  /// How long opening the devices may take, in ns: two servers' patience of three seconds each.
+  private static let patience: Int64 = 7_000_000_000
+
+  /// Opens the devices and the encoder, and begins to capture. Nil when `options` ask for no sound.
+  /// - Parameter server: the sound server's address; nil is $PULSE_SERVER or the default.
+  /// - Throws: `RecorderError` (unavailable) when a device that was named, or the encoder, is not there.
+  package init?(_ options: AudioOptions, server: String? = nil) throws(RecorderError) {
+    var inputs: [AudioInput] = []
+    for (role, device) in [(AudioInput.Role.application, options.application), (.microphone, options.microphone)] {
+      guard let device else { continue }
+      inputs.append(try AudioInput(role, index: inputs.count, specification: device, server: server))
+    }
+    guard !inputs.isEmpty else { return nil }
+    let shared = AudioShared(inputs: inputs)
+    let mix = try AudioMixThread(shared, bitRate: options.bitRate)
+    var captures: [AudioThread] = []
+    do throws(RecorderError) {
+      for input in inputs { captures.append(try AudioThread(input, shared)) }
+      let deadline = MonotonicClock.now() + Self.patience
+      for capture in captures { try capture.waitForDevice(until: deadline) }
+    } catch {
+      for capture in captures { capture.stop() }
+      _ = mix.finish()
+      throw error
+    }
+    stream = mix.stream
+    self.inputs = inputs.map(\.role.rawValue)
+    (self.shared, self.captures, self.mix) = (shared, captures, mix)
+  }
+
+  /// Begins to mix. Sound from two seconds before this call on is there, so it may come a little after the epoch.
+  /// - Parameters:
+  ///   - epoch: the session's, in ns of `CLOCK_MONOTONIC`.
+  ///   - emit: takes the packets in order, on the mix thread; while it waits, sound is kept for two seconds. The first
+  ///     begins before the epoch by the encoder's delay, so that the first sample is heard at the epoch.
+  ///   - report: takes events (warning, device, gap), on any of the sound's threads.
+  ///   - fail: takes what ended the mix before its time, on the mix thread.
+  package func start(
+    epoch: Int64, emit: @escaping @Sendable (consuming Packet) -> Void,
+    report: @escaping @Sendable (Event) -> Void, fail: @escaping @Sendable (RecorderError) -> Void
+  ) {
+    shared.reporter.start(epoch: epoch, report: report)
+    mix.start(epoch: epoch, emit: emit, fail: fail)
+  }
+
+  /// Ends the track exactly at `time`: what was played later is cut, what is missing is filled with silence. Hands on
+  /// the last packets and joins the threads. A time more than 100 ms ago is passed already and becomes the end of what
+  /// has been encoded. Later calls do nothing.
+  /// - Returns: what went wrong while encoding.
+  package func stop(at time: Timestamp) -> RecorderError? {
+    shared.end = Timestamp(nanoseconds: max(0, time.nanoseconds))
+    let error = mix.finish()
+    for capture in captures { capture.stop() }
+    return error
+  }
+
+  /// The loudest sample of each of `inputs` since the last call, 1 being full scale.
+  package var levels: [Float] { shared.inputs.map { $0.takeLevel() } }
+
+  deinit { _ = stop(at: .zero) }
+}

@@ -1,0 +1,165 @@
+import Glibc
+import Recorder
+import SessionModel
+import TestSupport
+import Testing
+import Threading
+
+@Suite struct AudioPipelineTests {
+  @Test func noSoundIsAskedFor() throws {
+    #expect(try AudioPipeline(AudioOptions()) == nil)
+  }
+
+  @Test func bothTonesAreInTheMixAtTheirLevels() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    options.application = .standard
+    options.microphone = .alsa(pcm: server.alsaPCM(source: "microphone"))
+    let recording = try AudioRecording(options, server: server)
+    #expect(recording.pipeline.inputs == ["application", "microphone"])
+    let players = try [
+      server.playTone(1000, amplitude: 0.25, seconds: 6),
+      server.playTone(440, amplitude: 0.25, seconds: 6, on: "feed"),
+    ]
+    try waitUntil("both inputs to be loud") { recording.pipeline.levels.allSatisfy { $0 > 0.2 } }
+    let both = recording.now.seconds
+    try recording.wait(until: both + 2)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    for channel in [track.left, track.right] {
+      let part = channel.seconds(both + 0.5, both + 1.5)
+      #expect(abs(decibels(amplitude(of: 1000, in: part), over: 0.25)) < 1)
+      #expect(abs(decibels(amplitude(of: 440, in: part), over: 0.25)) < 1)
+      #expect(amplitude(of: 700, in: part) < 0.001)
+    }
+    #expect(recording.warnings.isEmpty)
+    #expect(recording.told.filter { $0.kind == .device }.count == 2)
+    _ = players
+  }
+
+  @Test func theTrackCoversExactlyTheSession() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    options.application = .standard
+    let recording = try AudioRecording(options, server: server)
+    try recording.wait(until: 1)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    // AAC's packets carry 1024 frames, the first one before the epoch: the encoder's delay.
+    #expect(track.start == .zero)
+    #expect(track.packetTimes.first.map { Int(($0.seconds * 48_000).rounded()) } == -1024)
+    let frames = track.samples.count / 2
+    let wanted = Int((end.seconds * 48_000).rounded())
+    #expect((wanted..<(wanted + 1024)).contains(frames))
+    for (earlier, later) in zip(track.packetTimes, track.packetTimes.dropFirst()) {
+      #expect(abs((later - earlier) - 21_333_333) <= 1)
+    }
+  }
+
+  @Test func twoInputsAtFullScaleAreCutAndNotWrapped() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    options.application = .pulse(source: "desktop.monitor")
+    options.microphone = .pulse(source: "microphone")
+    let recording = try AudioRecording(options, server: server)
+    let players = try [
+      server.playTone(300, amplitude: 0.9, seconds: 6),
+      server.playTone(300, amplitude: 0.9, seconds: 6, on: "feed"),
+    ]
+    try waitUntil("both inputs to be loud") { recording.pipeline.levels.allSatisfy { $0 > 0.85 } }
+    let both = recording.now.seconds
+    try recording.wait(until: both + 1.5)
+    let part = try recording.finish(at: recording.now).left.seconds(both + 0.5, both + 1)
+    // A lossy codec overshoots an edge a little; a wrapped sample would jump by two.
+    #expect(zip(part, part.dropFirst()).allSatisfy { abs($0 - $1) < 0.5 })
+    #expect(part.allSatisfy { $0.magnitude < 1.3 })
+    _ = players
+  }
+
+  @Test func withoutAServerTheRecordingIsSilentAndSaysSo() throws {
+    let folder = try TemporaryFolder()
+    var options = AudioOptions()
+    options.application = .standard
+    let recording = try AudioRecording(options, address: "unix:\(folder.file("none"))")
+    try recording.wait(until: 1.2)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    #expect(
+      recording.warnings == [
+        "No sound server answers (Connection refused). The application sound is silent until it can be opened; "
+          + "it is tried every second."
+      ])
+    #expect(track.samples.count / 2 >= Int((end.seconds * 48_000).rounded()))
+    #expect(track.samples.allSatisfy { $0.magnitude < 0.000_1 })
+    let gap = try #require(recording.gaps.first)
+    #expect(recording.gaps.count == 1)
+    #expect(gap.track == "application")
+    #expect(gap.start == .zero)
+    #expect(abs(gap.end - end) < 20_833)
+    #expect(gap.reason == "the device was not there")
+  }
+
+  @Test func aNamedDeviceThatIsMissingIsAnErrorBeforeAnythingBegins() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    options.application = .standard
+    options.microphone = .pulse(source: "nonesuch")
+    let failure = #expect(throws: RecorderError.self) { try AudioPipeline(options, server: server.address) }
+    #expect(failure?.code == .unavailable)
+    #expect(failure?.message == "The sound server has no source for pulse:nonesuch.")
+    options.microphone = .alsa(pcm: "nonesuch")
+    let other = #expect(throws: RecorderError.self) { try AudioPipeline(options, server: server.address) }
+    #expect(other?.message == "There is no sound device alsa:nonesuch.")
+  }
+
+  @Test func aServerThatDiesLeavesSilenceOfTheRightLengthAndComesBack() throws {
+    let folder = try TemporaryFolder()
+    var server = try SoundServer(folder: folder)
+    var options = AudioOptions()
+    options.application = .standard
+    let recording = try AudioRecording(options, server: server)
+    var player = try server.playTone(1000, seconds: 30)
+    try waitUntil("the tone") { recording.pipeline.levels[0] > 0.2 }
+    try recording.wait(until: recording.now.seconds + 1)
+    let killed = recording.now.seconds
+    try server.kill()
+    try waitUntil("the warning") { !recording.warnings.isEmpty }
+    server = try SoundServer(folder: folder)
+    player = try server.playTone(1000, seconds: 30)
+    _ = recording.pipeline.levels
+    try waitUntil("the tone again") { recording.pipeline.levels[0] > 0.2 }
+    let returned = recording.now.seconds
+    try recording.wait(until: returned + 1)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    let gap = try #require(recording.gaps.first)
+    #expect(recording.gaps.count == 1)
+    #expect(abs(gap.start.seconds - killed) < 0.15)
+    #expect(gap.end.seconds <= returned)
+    #expect(gap.reason == "the device was not there")
+    #expect(track.left.seconds(gap.start.seconds + 0.05, gap.end.seconds - 0.05).allSatisfy { $0.magnitude < 0.001 })
+    #expect(amplitude(of: 1000, in: track.left.seconds(returned + 0.3, returned + 0.8)) > 0.2)
+    #expect(track.samples.count / 2 - Int((end.seconds * 48_000).rounded()) < 1024)
+    #expect(recording.told.filter { $0.kind == .device }.count == 2)
+    _ = player
+  }
+
+  @Test(arguments: [8000, 16_000, 44_100, 96_000])
+  func aToneKeepsItsPitchAtAnyRate(rate: Int) throws {
+    let server = try SoundServer(microphoneRate: rate)
+    var options = AudioOptions()
+    options.microphone = .pulse(source: "microphone")
+    let recording = try AudioRecording(options, server: server)
+    let player = try server.playTone(1000, amplitude: 0.5, seconds: 6, on: "feed")
+    try waitUntil("the tone") { recording.pipeline.levels[0] > 0.4 }
+    let start = recording.now.seconds
+    try recording.wait(until: start + 2.2)
+    let track = try recording.finish(at: recording.now)
+    let part = track.left.seconds(start + 0.5, start + 1.5)
+    #expect(abs(pitch(of: part) - 1000) < 1)
+    // Mono: in the centre, at its full level.
+    #expect(abs(decibels(amplitude(of: 1000, in: part), over: 0.5)) < 0.3)
+    #expect(abs(decibels(amplitude(of: 1000, in: track.right.seconds(start + 0.5, start + 1.5)), over: 0.5)) < 0.3)
+    _ = player
+  }
+}

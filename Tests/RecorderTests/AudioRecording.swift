@@ -1,0 +1,84 @@
+import Media
+import Recorder
+import SessionModel
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+/// A pipeline whose packets are kept and decoded, and whose events are kept.
+final class AudioRecording: Sendable {
+  let pipeline: AudioPipeline
+  /// The session's epoch, in ns of `CLOCK_MONOTONIC`.
+  let epoch: Int64
+  private let events: Events
+  private let packets = BoundedQueue<Packet>(capacity: 1 << 16)
+
+  /// What can be shared with the pipeline's closures.
+  private final class Events: Sendable {
+    let list = Mutex<[Event]>([])
+  }
+
+  /// Opens the devices and begins.
+  init(_ options: AudioOptions, server: SoundServer? = nil, address: String? = nil) throws {
+    pipeline = try #require(try AudioPipeline(options, server: server?.address ?? address))
+    epoch = MonotonicClock.now()
+    let (events, packets) = (Events(), packets)
+    self.events = events
+    pipeline.start(
+      epoch: epoch, emit: { packet in _ = packets.push(packet) },
+      report: { event in events.list.withLock { $0.append(event) } },
+      fail: { Issue.record($0) })
+  }
+
+  /// What was told so far.
+  var told: [Event] { events.list.withLock { $0 } }
+  var gaps: [Gap] { told.compactMap(\.gap) }
+  var warnings: [String] { told.filter { $0.kind == .warning }.compactMap(\.text) }
+
+  /// The session's time now.
+  var now: Timestamp { Timestamp(nanoseconds: MonotonicClock.now() - epoch) }
+
+  /// Waits until `seconds` of the session have passed.
+  func wait(until seconds: Double) throws {
+    try waitUntil("\(seconds) s of the session") { now.seconds >= seconds }
+  }
+
+  /// Ends it and decodes the track.
+  /// - Returns: interleaved stereo samples from the session's epoch on.
+  func finish(at end: Timestamp) throws -> Track {
+    #expect(pipeline.stop(at: end) == nil)
+    packets.close()
+    var decoder = try AudioDecoder(pipeline.stream)
+    var track = Track()
+    func add(_ samples: UnsafeBufferPointer<Float>, _ time: Timestamp) {
+      let skipped = min(samples.count, max(0, -Int((time.seconds * 48_000).rounded())) * 2)
+      if track.samples.isEmpty, skipped == 0 { track.start = time }
+      track.samples += samples[skipped...]
+    }
+    while let packet = packets.pop() {
+      track.packetTimes.append(packet.pts)
+      try decoder.decode(packet, emit: add)
+    }
+    try decoder.finish(emit: add)
+    return track
+  }
+
+  /// A decoded track.
+  struct Track {
+    var samples: [Float] = []
+    /// The time of the first sample kept.
+    var start = Timestamp.zero
+    var packetTimes: [Timestamp] = []
+    var left: [Float] { stride(from: 0, to: samples.count, by: 2).map { samples[$0] } }
+    var right: [Float] { stride(from: 1, to: samples.count, by: 2).map { samples[$0] } }
+  }
+}
+
+extension Array where Element == Float {
+  /// The part from `start` to `end` seconds at 48 kHz.
+  func seconds(_ start: Double, _ end: Double) -> [Float] {
+    let first = Swift.min(count, Int(start * 48_000))
+    return Array(self[first..<Swift.max(first, Swift.min(count, Int(end * 48_000)))])
+  }
+}
