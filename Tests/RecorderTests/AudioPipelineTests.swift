@@ -28,9 +28,9 @@ import Threading
     let track = try recording.finish(at: end)
     for channel in [track.left, track.right] {
       let part = channel.seconds(both + 0.5, both + 1.5)
-      #expect(abs(decibels(amplitude(of: 1000, in: part), over: 0.25)) < 1)
-      #expect(abs(decibels(amplitude(of: 440, in: part), over: 0.25)) < 1)
-      #expect(amplitude(of: 700, in: part) < 0.001)
+      #expect(abs(decibels(usualAmplitude(of: 1000, in: part), over: 0.25)) < 1)
+      #expect(abs(decibels(usualAmplitude(of: 440, in: part), over: 0.25)) < 1)
+      #expect(usualAmplitude(of: 700, in: part) < 0.001)
     }
     #expect(recording.warnings.isEmpty)
     #expect(recording.told.filter { $0.kind == .device }.count == 2)
@@ -138,7 +138,7 @@ import Threading
     #expect(gap.end.seconds <= returned)
     #expect(gap.reason == "the device was not there")
     #expect(track.left.seconds(gap.start.seconds + 0.05, gap.end.seconds - 0.05).allSatisfy { $0.magnitude < 0.001 })
-    #expect(amplitude(of: 1000, in: track.left.seconds(returned + 0.3, returned + 0.8)) > 0.2)
+    #expect(usualAmplitude(of: 1000, in: track.left.seconds(returned + 0.3, returned + 0.8)) > 0.2)
     #expect(track.samples.count / 2 - Int((end.seconds * 48_000).rounded()) < 1024)
     #expect(recording.told.filter { $0.kind == .device }.count == 2)
     _ = player
@@ -156,10 +156,11 @@ import Threading
     try recording.wait(until: start + 2.2)
     let track = try recording.finish(at: recording.now)
     let part = track.left.seconds(start + 0.5, start + 1.5)
-    #expect(abs(pitch(of: part) - 1000) < 1)
+    // Drift correction may bend it by 0.3 %; a wrong rate would by 8.8 % at least.
+    #expect(abs(pitch(of: part) - 1000) <= 3.1)
     // Mono: in the centre, at its full level.
-    #expect(abs(decibels(amplitude(of: 1000, in: part), over: 0.5)) < 0.3)
-    #expect(abs(decibels(amplitude(of: 1000, in: track.right.seconds(start + 0.5, start + 1.5)), over: 0.5)) < 0.3)
+    #expect(abs(decibels(usualAmplitude(of: 1000, in: part), over: 0.5)) < 0.3)
+    #expect(abs(decibels(usualAmplitude(of: 1000, in: track.right.seconds(start + 0.5, start + 1.5)), over: 0.5)) < 0.3)
     _ = player
   }
 }

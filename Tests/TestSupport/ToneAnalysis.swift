@@ -15,6 +15,16 @@ package func amplitude(of frequency: Double, in samples: some Collection<Float>,
   return weight == 0 ? 0 : 2 * (real * real + imaginary * imaginary).squareRoot() / weight
 }
 
+/// The usual amplitude of the sine of `frequency` Hz: the median over windows of 50 ms, short enough that a drift
+/// correction of 0.3 % does not blur the line, and long enough to tell tones apart that are 100 Hz from each other.
+package func usualAmplitude(of frequency: Double, in samples: [Float], sampleRate: Int = 48_000) -> Double {
+  let length = sampleRate / 20
+  let amplitudes = stride(from: 0, through: samples.count - length, by: length).map { start in
+    amplitude(of: frequency, in: samples[start..<(start + length)], sampleRate: sampleRate)
+  }.sorted()
+  return amplitudes.isEmpty ? 0 : amplitudes[amplitudes.count / 2]
+}
+
 /// `measured` over `expected` in dB.
 package func decibels(_ measured: Double, over expected: Double) -> Double { 20 * log10(measured / expected) }
 

@@ -84,11 +84,8 @@ package struct ALSASource: ~Copyable, AudioSource {
 
   private mutating func fill(_ block: inout AudioBlock, frames: Int) {
     sampleFormat.convert(scratch, to: block.samples, count: frames * format.channels)
-    var unread: snd_pcm_sframes_t = 0
-    // A plugin without a delay of its own has at least what can be read.
-    if snd_pcm_delay(pcm, &unread) < 0 { unread = max(0, snd_pcm_avail_update(pcm)) }
-    let age = (Int64(clamping: unread) + Int64(frames)) * 1_000_000_000 / Int64(format.sampleRate)
-    let now = MonotonicClock.now()
+    let (unread, now) = unreadFrames()
+    let age = (unread + Int64(frames)) * 1_000_000_000 / Int64(format.sampleRate)
     if now - lastSound >= AudioBlock.longestPause && hole == .none { hole = .stalled }
     lastSound = now
     block.time = now - age
@@ -96,6 +93,24 @@ package struct ALSASource: ~Copyable, AudioSource {
     block.frames = frames
     block.hole = hole
     hole = .none
+  }
+}
+
+extension ALSASource {
+  // A thread that was put aside between the two clocks reads them again; neither takes 0.2 ms.
+  private static let attempts = 3
+  private static let tolerance: Int64 = 200_000
+
+  /// Frames that the device has taken and not given yet, and the time at which that was so, in ns of `CLOCK_MONOTONIC`.
+  private func unreadFrames() -> (frames: Int64, time: Int64) {
+    var (frames, before): (snd_pcm_sframes_t, Int64) = (0, 0)
+    for _ in 0..<Self.attempts {
+      before = MonotonicClock.now()
+      // A plugin without a delay of its own has at least what can be read.
+      if snd_pcm_delay(pcm, &frames) < 0 { frames = max(0, snd_pcm_avail_update(pcm)) }
+      if MonotonicClock.now() - before < Self.tolerance { break }
+    }
+    return (Int64(clamping: frames), before)
   }
 }
 

@@ -11,7 +11,7 @@ package struct PulseSource: ~Copyable, AudioSource {
   /// The server's piece that is being read, with the frames already taken from it.
   private var piece: (samples: UnsafePointer<Float>, frames: Int, taken: Int, time: Int64)?
   private var hole = AudioHole.opened
-  private var clock = PulseStreamClock()
+  private var clock: PulseStreamClock
   private var lastSound: Int64 = 0
   private var lastQuestion: Int64 = 0
   /// Bytes taken from the stream, holes included.
@@ -42,6 +42,8 @@ package struct PulseSource: ~Copyable, AudioSource {
     let spec = pa_stream_get_sample_spec(stream)?.pointee ?? wanted
     format = AudioFormat(sampleRate: Int(spec.rate), channels: Int(spec.channels))
     deviceName = pa_stream_get_device_name(stream).map { String(cString: $0) } ?? source
+    clock = PulseStreamClock(
+      bytesPerSecond: Int64(format.sampleRate * format.channels * MemoryLayout<Float>.stride))
     self.stream = stream
     self.connection = connection
   }
@@ -92,8 +94,6 @@ package struct PulseSource: ~Copyable, AudioSource {
     }
   }
 
-  private var bytesPerSecond: Int64 { Int64(format.sampleRate * format.channels * MemoryLayout<Float>.stride) }
-
   private func checkAlive() throws(RecorderError) {
     guard pa_context_get_state(connection.context) == PA_CONTEXT_READY, pa_stream_get_state(stream) == PA_STREAM_READY
     else {
@@ -112,7 +112,7 @@ package struct PulseSource: ~Copyable, AudioSource {
       guard pa_stream_peek(stream, &data, &bytes) >= 0, bytes > 0 else { return false }
       if try !date(until: deadline) { return false }
       let frames = bytes / (format.channels * MemoryLayout<Float>.stride)
-      guard let data, frames > 0, let time = clock.time(ofByte: bytesRead, bytesPerSecond: bytesPerSecond) else {
+      guard let data, frames > 0, let time = clock.time(ofByte: bytesRead) else {
         // The server's buffer ran over: libpulse gives a piece of the right length without data.
         bytesRead += Int64(bytes)
         pa_stream_drop(stream)
@@ -133,24 +133,29 @@ package struct PulseSource: ~Copyable, AudioSource {
     let isFresh = now - lastSound < AudioBlock.longestPause
     if !isFresh && hole == .none { hole = .stalled }
     lastSound = now
-    if !isFresh || now - lastQuestion >= Self.questionInterval {
-      lastQuestion = now
-      guard let question = pa_stream_update_timing_info(stream, nil, nil) else {
-        try checkAlive()
-        return false
+    if isFresh {
+      if now - lastQuestion >= Self.questionInterval {
+        lastQuestion = now
+        if let question = pa_stream_update_timing_info(stream, nil, nil) { pa_operation_unref(question) }
       }
-      if isFresh {
-        pa_operation_unref(question)
-      } else if !connection.wait(for: question, until: deadline) {
+      clock.update(from: stream)
+      return true
+    }
+    clock.reset()
+    lastQuestion = now
+    for _ in 0..<Self.firstQuestions {
+      guard connection.wait(for: pa_stream_update_timing_info(stream, nil, nil), until: deadline) else {
         lastSound = 0
         try checkAlive()
         return false
       }
+      clock.update(from: stream)
     }
-    clock.update(from: stream)
     return true
   }
 
+  // Enough for a median that one of them cannot spoil; each takes the server a fraction of a millisecond.
+  private static let firstQuestions = 3
   // A device that drifts by 1000 ppm goes 0.1 ms astray in this time.
   private static let questionInterval: Int64 = 100_000_000
 
