@@ -30,8 +30,10 @@ struct IndexWriter {
     case .damaged: manifest = nil
     }
     let labels = SessionLabels(manifest: manifest, annotations: annotations)
-    let (known, number) = try upsert(try summary(of: session, found, labels), isLive: depth == .summary)
-    let depth = known ? depth : .everything
+    let (before, number) = try upsert(try summary(of: session, found, labels))
+    // What happened is known only of a session that had ended when it was indexed.
+    let isKnown = before != nil && (depth == .summary || before != .recording)
+    let depth = isKnown ? depth : .everything
     try database.run("DELETE FROM tag WHERE session = ?", [.integer(number)])
     for tag in labels.tags {
       try database.run("INSERT INTO tag (session, name) VALUES (?, ?)", [.integer(number), .text(tag)])
@@ -53,7 +55,7 @@ struct IndexWriter {
   /// Takes all that the index knows of the session `id` out of it.
   /// - Returns: whether it knew it.
   func remove(_ id: SessionID) throws(IndexError) -> Bool {
-    guard let number = try number(of: id) else { return false }
+    guard let number = try row(of: id)?.number else { return false }
     try removeMoments(of: number, onlyLabels: false)
     try database.run("DELETE FROM session WHERE number = ?", [.integer(number)])
     // The full-text index only marks words as gone; merging its pieces takes them out of the file.
@@ -61,12 +63,12 @@ struct IndexWriter {
     return true
   }
 
-  private func number(of id: SessionID) throws(IndexError) -> Int64? {
-    var number: Int64?
-    try database.run("SELECT number FROM session WHERE id = ?", [.text(id.description)]) { row in
-      number = row.integer(0)
+  private func row(of id: SessionID) throws(IndexError) -> (number: Int64, state: String)? {
+    var found: (Int64, String)?
+    try database.run("SELECT number, state FROM session WHERE id = ?", [.text(id.description)]) { row in
+      found = (row.integer(0), row.text(1))
     }
-    return number
+    return found
   }
 
   private func summary(
@@ -91,8 +93,12 @@ struct IndexWriter {
     }
   }
 
-  private func upsert(_ summary: SessionSummary, isLive: Bool) throws(IndexError) -> (known: Bool, number: Int64) {
-    let before = try number(of: summary.id)
+  /// Writes the session's row.
+  /// - Returns: the state it had in the index before, and its number.
+  private func upsert(
+    _ summary: SessionSummary
+  ) throws(IndexError) -> (before: SessionSummary.State?, number: Int64) {
+    let before = try row(of: summary.id)
     let tags = (try? JSONEncoder.canonical().encode(summary.tags)).map { String(decoding: $0, as: UTF8.self) }
     try database.run(
       """
@@ -107,11 +113,11 @@ struct IndexWriter {
         SQLValue(summary.message), .text(summary.source), .integer(summary.bytes), SQLValue(summary.title),
         .text(tags ?? "[]"),
       ])
-    if let before { return (true, before) }
-    guard let number = try number(of: summary.id) else {
+    if let before { return (SessionSummary.State(rawValue: before.state) ?? .damaged, before.number) }
+    guard let number = try row(of: summary.id)?.number else {
       throw .other(RecorderError(.brokenInvariant, "The index lost the session \(summary.id) while writing it."))
     }
-    return (false, number)
+    return (nil, number)
   }
 
   /// The moments that what a person said about the session makes.

@@ -98,6 +98,18 @@ import Testing
     #expect(try archive.reader.pending() == [])
   }
 
+  @Test func labelsOfASessionThatHasJustEndedBringTheRest() async throws {
+    let (writer, id) = try archive.begin(0, [event(1, .focus, window(1, "Early"))])
+    let index = try await archive.index()
+    try writer.append(event(2, .focus, window(2, "Late")))
+    writer.close()
+    try archive.reader.annotate(id, Annotation(added: WallTime(nanoseconds: 0), kind: .tag, text: "t"))
+    try await index.reindex(id, labelsOnly: true)
+    #expect(try await index.snippets("late") == ["Late"])
+    #expect(try await index.list().map(\.state) == [.interrupted])
+    #expect(try archive.reader.pending() == [])
+  }
+
   @Test func showTellsWhatHappened() async throws {
     let id = try archive.add(
       0, title: "t",

@@ -1,0 +1,76 @@
+import Archive
+import Arguments
+import Commands
+import Index
+import SessionModel
+
+/// What `show --json` prints.
+struct SessionReport: Encodable {
+  /// The session as lists show it.
+  let session: SessionSummary
+  /// The manifest; nil when it is damaged.
+  let manifest: Manifest?
+  /// Notes, markers, warnings, gaps and devices.
+  let moments: [SearchHit]
+  /// The windows that were active longest.
+  let windows: [WindowUse]
+}
+
+extension ShowCommand: Command {
+  func run() async throws {
+    let archive = try await OpenArchive()
+    let id = try archive.reader.resolve(session.name.text)
+    let detail = try await archive.index.session(id)
+    let manifest = try? archive.reader.session(id).manifest()
+    if output.json {
+      return try StandardOutput.json(
+        SessionReport(session: detail.summary, manifest: manifest, moments: detail.moments, windows: detail.windows))
+    }
+    var lines = Self.facts(detail.summary, manifest)
+    if !detail.windows.isEmpty {
+      lines += ["", "Windows, by the time they were active:"]
+      lines += detail.windows.map { use in
+        "  \(Timestamp(nanoseconds: use.total))  from \(use.first)  \(use.words.printable(atMost: 100))"
+      }
+    }
+    if !detail.moments.isEmpty {
+      lines += ["", "Moments:"]
+      lines += detail.moments.map { "  \($0.timestamp)  \($0.kind)  \($0.snippet.printable)" }
+    }
+    try StandardOutput.line(lines.joined(separator: "\n"))
+  }
+
+  private static func facts(_ session: SessionSummary, _ manifest: Manifest?) -> [String] {
+    var facts: [(String, String)] = [("Session", session.id.description)]
+    if let title = session.title { facts.append(("Title", title.printable)) }
+    if !session.tags.isEmpty { facts.append(("Tags", session.tags.map(\.printable).joined(separator: ", "))) }
+    facts.append(("State", session.state.rawValue + (session.reason.map { " (\($0))" } ?? "")))
+    if let message = session.message { facts.append(("", message.printable)) }
+    facts.append(("Started", session.began.text(utcOffset: session.utcOffset)))
+    facts.append(("Duration", "\(session.duration)"))
+    facts.append(("Size", ByteCount.text(session.bytes)))
+    if let manifest {
+      let rect = manifest.source.rect
+      facts.append(("Source", "\(session.source.printable) at \(rect) on \(manifest.host.display.printable)"))
+      facts.append(("Host", manifest.host.name.printable))
+      if let window = manifest.source.window { facts.append(("Window", window.title.printable(atMost: 200))) }
+      for track in manifest.tracks { facts.append(("Track \(track.index)", describe(track))) }
+      if let statistics = manifest.statistics {
+        facts.append(("Frames", "\(statistics.frames), and \(statistics.droppedFrames) left to the next"))
+      }
+      facts.append(("Written by", manifest.generator.printable))
+    }
+    return facts.map { name, value in
+      (name.isEmpty ? "" : "\(name):") + String(repeating: " ", count: max(1, 12 - name.utf8.count)) + value
+    }
+  }
+
+  private static func describe(_ track: Manifest.Track) -> String {
+    let inputs = track.inputs?.map(\.printable).joined(separator: " and ")
+    let parts: [String?] = [
+      track.codec.printable, track.size?.description, track.sampleRate.map { "\($0) Hz" },
+      track.channels.map { "\($0) channels" }, inputs,
+    ]
+    return parts.compactMap(\.self).joined(separator: ", ")
+  }
+}
