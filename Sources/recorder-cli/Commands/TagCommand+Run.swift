@@ -13,8 +13,9 @@ extension TagCommand: Command {
     let session = try archive.reader.session(id)
     let labels = SessionLabels(manifest: try? session.manifest(), annotations: try session.annotations())
     let now = WallTime.now()
-    // Only what changes something is written down.
-    let changes = tags.filter { labels.tags.contains($0) == remove }
+    // Only what changes something is written down, and once.
+    var changes: [String] = []
+    for tag in tags where labels.tags.contains(tag) == remove && !changes.contains(tag) { changes.append(tag) }
     try await archive.annotate(
       id, changes.map { Annotation(added: now, kind: remove ? .untag : .tag, text: $0) })
   }
