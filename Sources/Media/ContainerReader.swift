@@ -116,7 +116,8 @@ package struct ContainerReader: ~Copyable {
     guard streams.indices.contains(stream), let target = context.pointee.streams[stream] else {
       throw RecorderError(.brokenInvariant, "A seek names a stream that is not there.")
     }
-    let ticks = rescale(time.nanoseconds, from: nanosecondTicks, to: target.pointee.time_base)
+    // Down, not to the nearest: a keyframe half a tick later is not before the time.
+    let ticks = av_rescale_q_rnd(time.nanoseconds, nanosecondTicks, target.pointee.time_base, AV_ROUND_DOWN)
     var status = av_seek_frame(context, Int32(stream), ticks, AVSEEK_FLAG_BACKWARD)
     if status < 0 { status = av_seek_frame(context, Int32(stream), ticks, 0) }
     for index in gapless.keys { gapless[index]?.reset() }

@@ -27,4 +27,11 @@ enum SoundTiming {
   static let pollMilliseconds: Int32 = 20
   /// Frames handed on at a time: 10.7 ms.
   static let chunkFrames = 512
+
+  /// The most frames that a device may take in the first `nanoseconds`: a hundredth more than its rate says, beyond any
+  /// clock's error, and its buffer twice. ALSA's `null` takes everything at once; time would race with it.
+  static func mostFrames(in nanoseconds: Int64) -> Int {
+    let milliseconds = Int(max(0, nanoseconds) / 1_000_000)
+    return milliseconds * AudioFormat.mix.sampleRate / 1000 * 101 / 100 + 2 * bufferFrames
+  }
 }

@@ -89,7 +89,7 @@ package final class SoundOutput: Sendable {
     let samples = UnsafeMutableBufferPointer<Float>.allocate(
       capacity: SoundTiming.chunkFrames * AudioFormat.mix.channels)
     defer { samples.deallocate() }
-    var (number, written, isPlaying) = (0, 0, false)
+    var (number, written, isPlaying, began) = (0, 0, false, Int64(0))
     while let orders = control.orders() {
       if orders.number != number {
         number = orders.number
@@ -99,10 +99,12 @@ package final class SoundOutput: Sendable {
         if let from = orders.from {
           try source.seek(to: from)
           try device.start()
+          began = MonotonicClock.now()
         }
       }
       if isPlaying {
-        while case let room = try device.writableFrames(), room > 0 {
+        let most = SoundTiming.mostFrames(in: MonotonicClock.now() - began)
+        while case let room = min(try device.writableFrames(), most - written), room > 0 {
           let part = UnsafeMutableBufferPointer(
             rebasing: samples[..<(min(room, SoundTiming.chunkFrames) * AudioFormat.mix.channels)])
           try fill(part, from: &source, volume: orders.volume)

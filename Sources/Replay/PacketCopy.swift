@@ -79,8 +79,7 @@ struct PacketCopy {
         guard let stream = numbers.firstIndex(of: packet.stream) else { continue }
         // Streams are interleaved within a second: past that nothing of the part follows.
         if packet.pts > span.end + 1_000_000_000 { break }
-        let isPart = packet.pts < span.end && (packet.pts >= span.start || span.start == .zero)
-        guard isPart else { continue }
+        guard isPart(packet, isSound: stream == 1) else { continue }
         guard proceed(span.progress(at: packet.pts)) else { return false }
         // The last picture stands until the end.
         let duration = stream == 0 && packet.pts == lastPicture ? span.end - lastPicture : nil
@@ -92,5 +91,11 @@ struct PacketCopy {
     }
     try writer.finish()
     return true
+  }
+
+  private func isPart(_ packet: borrowing Packet, isSound: Bool) -> Bool {
+    guard packet.pts >= span.start || span.start == .zero else { return false }
+    // A packet of sound that passes the part's end would make the file longer; at the session's end it is all there is.
+    return packet.pts + (isSound && span.end < timeline.duration ? packet.duration : 0) < span.end
   }
 }

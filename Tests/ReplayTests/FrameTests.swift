@@ -24,9 +24,9 @@ struct FrameTests {
       #expect(picture.time == .milliseconds(50 + Int64(index) * 100), "at \(time) ms")
       #expect(picture.colours[0] == 0x010203 * UInt32(index + 1), "at \(time) ms")
     }
-    var justBefore = Timestamp.milliseconds(150)
-    justBefore.nanoseconds -= 1
-    #expect(try finder.picture(at: justBefore).time == .milliseconds(50))
+    // The second of these is a keyframe's last nanosecond: the file's ticks of a millisecond must not round it up.
+    #expect(try finder.picture(at: .milliseconds(150) + -1).time == .milliseconds(50))
+    #expect(try finder.picture(at: .milliseconds(550) + -1).time == .milliseconds(450))
   }
 
   @Test(
