@@ -7,7 +7,6 @@ internal import Threading
 final class AudioThread: Sendable {
   private let input: AudioInput
   private let opened = BoundedQueue<RecorderError?>(capacity: 1)
-  private let ended = BoundedQueue<Bool>(capacity: 1)
   private let thread: WorkerThread
 
   /// A thread that hangs in a sound library is given up after so many ns, so that a stopped server cannot keep what was
@@ -18,13 +17,11 @@ final class AudioThread: Sendable {
   /// - Throws: `RecorderError` (systemCall) when no thread is left.
   init(_ input: AudioInput, _ shared: AudioShared) throws(RecorderError) {
     self.input = input
-    let (opened, ended) = (opened, ended)
+    let opened = opened
     thread = try WorkerThread(name: input.role.rawValue) {
       var loop = AudioCaptureLoop(
         input: input, reporter: shared.reporter, free: shared.free, filled: shared.filled, opened: opened)
       loop.run()
-      _ = ended.tryPush(true)
-      ended.close()
     }
   }
 
@@ -46,10 +43,6 @@ final class AudioThread: Sendable {
   func stop() {
     input.isStopping.store(true, ordering: .relaxed)
     input.wake.notify()
-    if case .timedOut = ended.pop(until: MonotonicClock.now() + Self.patience) {
-      thread.detach()
-    } else {
-      thread.join()
-    }
+    thread.join(until: MonotonicClock.now() + Self.patience)
   }
 }
