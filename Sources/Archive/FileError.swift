@@ -25,6 +25,7 @@ extension RecorderError {
     switch number {
     case EACCES, EPERM:
       self.init(.permission, message, hint: "See to the permissions, or name another archive in RECORDER_ARCHIVE.")
+    case EROFS: self.init(.cannotCreate, message, hint: "Name another archive in RECORDER_ARCHIVE.")
     case ENOSPC, EDQUOT:
       self.init(.writeFailed, message, hint: "Free some space, or name another archive in RECORDER_ARCHIVE.")
     case ELOOP:

@@ -29,10 +29,14 @@ extension ArchiveReader {
     _ = try root.createFolder(ArchiveLocation.Name.pending).openOrCreateFile(id.description + suffix)
   }
 
-  /// Takes `id` off the list once the index has it. One that is recorded stays.
+  /// Takes `id` off the list once the index has it. One that is recorded, or was killed and is not closed, stays.
   package func settle(_ id: SessionID) throws(RecorderError) {
     guard let root = try root(), let pending = try root.folder(ArchiveLocation.Name.pending) else { return }
-    if let folder = try root.session(id), try SessionReader(id: id, folder: folder).isLive() { return }
+    if let folder = try root.session(id) {
+      let session = SessionReader(id: id, folder: folder)
+      if try session.isLive() { return }
+      if (try? session.manifest())?.state == .recording { return }
+    }
     try pending.removeFile(id.description)
   }
 

@@ -11,6 +11,8 @@ package struct SQLCounts: Hashable, Sendable {
 
 /// One connection to a SQLite database, used by one thread at a time. Statements are compiled once.
 final class Database {
+  /// Whether it is gone with the process.
+  let isInMemory: Bool
   private let handle: OpaquePointer
   private var statements: [String: OpaquePointer] = [:]
   /// What was asked of it so far.
@@ -30,6 +32,7 @@ final class Database {
       throw .database(code: code, message: String(cString: sqlite3_errstr(code)))
     }
     handle = opened
+    isInMemory = path == nil
     sqlite3_busy_timeout(handle, Self.patience)
     recorder_set_option(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1)
     // Text from window titles may not load code or rewrite the schema.

@@ -16,6 +16,15 @@ enum IndexError: Error {
       code & 0xFF)
   }
 
+  /// Whether the place refuses to be written: a full disk, an archive that may only be read.
+  var isRefusal: Bool {
+    switch self {
+    case .database(let code, _):
+      [SQLITE_FULL, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_IOERR].contains(code & 0xFF)
+    case .other(let error): [.writeFailed, .cannotCreate, .permission].contains(error.code)
+    }
+  }
+
   /// The error as people see it.
   func error(path: String) -> RecorderError {
     switch self {

@@ -51,9 +51,6 @@ struct IndexFile {
   /// Its path.
   var path: String { "\(directory)/\(Self.name)" }
 
-  /// Whether this process may write the archive; else the index is made in memory.
-  var isWritable: Bool { access(directory, W_OK) == 0 }
-
   /// What the file is now.
   func state() throws(RecorderError) -> State {
     guard root.exists(Self.name) else { return .unfinished }

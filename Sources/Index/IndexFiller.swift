@@ -40,6 +40,8 @@ struct IndexFiller {
       // A session that has no folder is being made, or was moved away; what the index knows of it stays.
       archive.contains(id) ? try put(id, depth: depth) : nil
     }
+    // The list is for the index on disk.
+    if database.isInMemory { return false }
     try asIndexError { () throws(RecorderError) in
       switch found {
       case .live: break
@@ -54,6 +56,7 @@ struct IndexFiller {
   /// Takes the deleted session `id` out, and its words out of the file.
   func remove(_ id: SessionID) throws(IndexError) {
     let known = try database.write { () throws(IndexError) in try IndexWriter(database: database).remove(id) }
+    if database.isInMemory { return }
     // The write-ahead log still has them.
     if known { try database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
     try asIndexError { () throws(RecorderError) in try archive.settleDeleted(id) }
@@ -69,11 +72,16 @@ struct IndexFiller {
     return found
   }
 
-  /// What the session is; one that cannot be closed, since the archive can only be read, is shown as it is.
+  /// What the session is. One that was killed and cannot be closed, since the disk is full or may only be read, is
+  /// shown as it would be; it stays on the list of changes.
   private func look(at session: SessionReader) throws(RecorderError) -> Recovery {
     do { return try archive.recover(session.id) } catch {
-      guard let manifest = try? session.manifest() else { throw error }
-      return .live(manifest)
+      guard var manifest = try? session.manifest() else { throw error }
+      if try session.isLive() { return .live(manifest) }
+      let end = try tolerating(.zero) { () throws(RecorderError) in try session.lastEventTime() }
+      manifest.state = .interrupted
+      manifest.end = Manifest.End(reason: .killed, time: max(.zero, end), message: error.description)
+      return .closed(manifest)
     }
   }
 }

@@ -21,6 +21,8 @@ package actor SessionIndex {
 
   private let archive: ArchiveReader
   private var database: Database?
+  /// Why the file is not used and an index in memory, made from the archive, stands for it; nil while the file is used.
+  private var refusal: RecorderError?
   /// Which file the database is, or was when it could not be opened.
   private var identity: IndexFile.Identity?
   /// What happened since the last `refresh` told it.
@@ -44,26 +46,36 @@ package actor SessionIndex {
   @discardableResult
   package func refresh(live: Bool = false) throws(RecorderError) -> Refreshed {
     var result = Refreshed()
-    try use { (database) throws(IndexError) in
-      result = Refreshed()
-      let (deleted, pending) = try asIndexError { () throws(RecorderError) in
-        (try archive.deleted(), try archive.pending())
-      }
-      let filler = IndexFiller(archive: archive, database: database)
-      for id in deleted where !archive.contains(id) { try filler.remove(id) }
-      for id in pending {
-        do throws(IndexError) {
-          if try filler.update(id, depth: live ? .everything : .summary) { result.recovered.append(id) }
-        } catch {
-          guard case .other(let problem) = error else { throw error }
-          result.problems.append(problem)
-        }
-      }
+    do {
+      try use(standIn: false) { (database) throws(IndexError) in try refresh(database, live: live, &result) }
+    } catch {
+      // The sessions can still be listed and searched, if slowly.
+      guard refusal != nil else { throw error }
+      result.problems.append(error)
     }
     result.recovered += recovered
     result.setAside = setAside
     (recovered, setAside) = ([], nil)
     return result
+  }
+
+  private func refresh(_ database: Database, live: Bool, _ result: inout Refreshed) throws(IndexError) {
+    // One in memory was made from the archive as it is.
+    if database.isInMemory { return }
+    result = Refreshed()
+    let (deleted, pending) = try asIndexError { () throws(RecorderError) in
+      (try archive.deleted(), try archive.pending())
+    }
+    let filler = IndexFiller(archive: archive, database: database)
+    for id in deleted where !archive.contains(id) { try filler.remove(id) }
+    for id in pending {
+      do throws(IndexError) {
+        if try filler.update(id, depth: live ? .everything : .summary) { result.recovered.append(id) }
+      } catch {
+        guard case .other(let problem) = error else { throw error }
+        result.problems.append(problem)
+      }
+    }
   }
 
   /// The sessions that `query` wants, newest first.
@@ -122,6 +134,7 @@ package actor SessionIndex {
     guard let file = try IndexFile(archive.location) else { return 0 }
     if case .newer(let version) = try file.state() { throw file.refusal(version: version) }
     return try use { (database) throws(IndexError) in
+      if let refusal { throw .other(refusal) }
       var isEmpty = try asIndexError { () throws(RecorderError) in try archive.sessionIDs() }
       if isEmpty.next() == nil, try !IndexQueries(database: database).list(ListQuery()).isEmpty {
         throw .other(
@@ -136,35 +149,44 @@ package actor SessionIndex {
   }
 
   /// Runs `body` on the index, opening it first. When the file turns out to be damaged it is moved away and made anew,
-  /// and `body` runs once more.
+  /// and `body` runs once more; when its place refuses to be written, an index in memory stands for it from then on.
+  /// - Parameter standIn: whether `body` runs on the one in memory; else what the place said is thrown.
   /// - Returns: nil when there is no archive.
-  private func use<Result>(_ body: (Database) throws(IndexError) -> Result) throws(RecorderError) -> Result? {
+  private func use<Result>(
+    standIn: Bool = true, _ body: (Database) throws(IndexError) -> Result
+  ) throws(RecorderError) -> Result? {
     guard let file = try IndexFile(archive.location) else { return nil }
-    do throws(IndexError) {
-      return try body(try open(file))
-    } catch {
-      guard error.isDamage else { throw error.error(path: file.path) }
-    }
-    do throws(IndexError) {
-      let broken = identity
-      close()
-      return try body(try make(file, broken: broken))
-    } catch {
-      throw error.error(path: file.path)
+    var broken: IndexFile.Identity?
+    while true {
+      do throws(IndexError) {
+        if let database { return try body(database) }
+        return try body(try open(file, broken: broken))
+      } catch {
+        close()
+        if error.isDamage && broken == nil && refusal == nil && identity != nil {
+          broken = identity
+        } else if error.isRefusal && refusal == nil {
+          refusal = error.error(path: file.path)
+          if !standIn { throw error.error(path: file.path) }
+        } else {
+          throw error.error(path: file.path)
+        }
+      }
     }
   }
 
-  private func open(_ file: IndexFile) throws(IndexError) -> Database {
-    if let database { return database }
+  private func open(_ file: IndexFile, broken: IndexFile.Identity?) throws(IndexError) -> Database {
+    if refusal != nil {
+      let database = try Database(path: nil)
+      _ = try fill(database)
+      return adopt(database)
+    }
+    if broken != nil { return try make(file, broken: broken) }
     identity = file.identity
     switch try asIndexError({ () throws(RecorderError) in try file.state() }) {
     case .current: return adopt(try Database(path: file.path))
     case .newer(let version): throw .other(file.refusal(version: version))
-    case .unfinished, .rubbish:
-      if file.isWritable { return try make(file, broken: nil) }
-      let database = try Database(path: nil)
-      _ = try fill(database)
-      return adopt(database)
+    case .unfinished, .rubbish: return try make(file, broken: nil)
     }
   }
 

@@ -48,7 +48,9 @@ import Testing
     writer.close()
     writer.close()
     #expect(try !reader.session(id).isLive())
+    try reader.settle(id)
     #expect(try reader.pending() == [id])
+    _ = try reader.recover(id)
     try reader.settle(id)
     #expect(try reader.pending() == [])
     let late = failure { () throws(RecorderError) in try writer.append(Event(time: .zero, kind: .alive)) }

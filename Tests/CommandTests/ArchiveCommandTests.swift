@@ -11,8 +11,10 @@ import Testing
   let rig: RecorderRig
   let location: ArchiveLocation
 
-  init() throws {
-    rig = try RecorderRig()
+  init() throws { try self.init(rig: RecorderRig()) }
+
+  init(rig: RecorderRig) throws {
+    self.rig = rig
     location = ArchiveLocation(path: rig.archive)
   }
 
