@@ -19,6 +19,16 @@ struct Shot {
   var time: Timestamp { Timestamp(nanoseconds: milliseconds * 1_000_000) }
 }
 
+/// A recording of `count` pictures of 64x48 pixels at 10 a second, a keyframe every 20.
+func noisyShots(_ count: Int) -> [Shot] {
+  var shots: [Shot] = []
+  for index in 0..<count {
+    let screen = Screen.noise(PixelSize(width: 64, height: 48), seed: UInt32(index / 5 + 1))
+    shots.append(Shot(screen: screen, milliseconds: Int64(index) * 100, keyframe: index % 20 == 0))
+  }
+  return shots
+}
+
 /// What one packet of a file said.
 struct PacketFacts: Hashable {
   /// What the container must keep; the bytes it frames anew.
