@@ -41,14 +41,12 @@ extension Timestamp: Codable {
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// `H:MM:SS.mmm`, the hours only when there are any: `1:30.500`, `2:00:00.000`.
+  /// `M:SS.mmm`, as `1:30.500` and `120:00.000`: what `TimePosition` reads back as the same time. Hours are not split off,
+  /// since three fields are a time of day.
   package var description: String {
-    let magnitude = nanoseconds.magnitude
-    let milliseconds = (magnitude + 500_000) / 1_000_000
-    let (hours, minutes) = (milliseconds / 3_600_000, milliseconds / 60_000 % 60)
-    let rest = "\(padded(milliseconds / 1000 % 60, 2)).\(padded(milliseconds % 1000, 3))"
-    let sign = nanoseconds < 0 ? "-" : ""
-    return hours > 0 ? "\(sign)\(hours):\(padded(minutes, 2)):\(rest)" : "\(sign)\(minutes):\(rest)"
+    let milliseconds = (nanoseconds.magnitude + 500_000) / 1_000_000
+    let seconds = "\(padded(milliseconds / 1000 % 60, 2)).\(padded(milliseconds % 1000, 3))"
+    return "\(nanoseconds < 0 ? "-" : "")\(milliseconds / 60_000):\(seconds)"
   }
 }
 

@@ -56,11 +56,17 @@ struct TimeTests {
   }
 
   @Test(arguments: [
-    (Int64(0), "0:00.000"), (90_500_000_000, "1:30.500"), (7_200_000_000_000, "2:00:00.000"),
+    (Int64(0), "0:00.000"), (90_500_000_000, "1:30.500"), (7_200_000_000_000, "120:00.000"),
     (59_999_600_000, "1:00.000"), (-1_500_000_000, "-0:01.500"),
   ])
   func timestampsReadAsClockTimes(nanoseconds: Int64, text: String) {
     #expect(Timestamp(nanoseconds: nanoseconds).description == text)
+  }
+
+  @Test(arguments: [Int64(0), 1_000_000, 90_500_000_000, 7_261_001_000_000])
+  func whatIsPrintedCanBeTyped(nanoseconds: Int64) {
+    let timestamp = Timestamp(nanoseconds: nanoseconds)
+    #expect(TimePosition(timestamp.description) == .offset(timestamp))
   }
 
   @Test func secondsBeyondTheRangeAreClamped() {
