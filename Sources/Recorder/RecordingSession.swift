@@ -67,7 +67,7 @@ package actor RecordingSession {
       elapsed: MonotonicClock.now() - parts.control.epoch, frames: parts.control.frames.load(ordering: .relaxed),
       droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed),
       bytes: parts.control.bytes.load(ordering: .relaxed),
-      levels: [])
+      levels: parts.audio?.levels ?? [])
   }
 
   /// Ends the recording: sources stop, queues close, encoders flush, the file and the manifest are closed. Later calls
@@ -84,6 +84,7 @@ package actor RecordingSession {
     let end = Timestamp(nanoseconds: (parts.control.stopRequested ?? MonotonicClock.now()) - parts.control.epoch)
     parts.events.stop(until: MonotonicClock.now() + VideoPipeline.patience)
     note(parts.video.finish())
+    note(parts.audio?.stop(at: end))
     let (bytes, muxError) = parts.mux.finish()
     note(muxError)
 

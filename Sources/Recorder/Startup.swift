@@ -11,6 +11,7 @@ struct RecordingParts: Sendable {
   let manifest: Manifest
   let writer: SessionWriter
   let video: VideoPipeline
+  let audio: AudioPipeline?
   let mux: MuxPipeline
   let events: WindowEventSource
 }
@@ -29,19 +30,21 @@ struct Startup {
     let source = try SourceResolver(display: options.display).resolve(
       options.source, decorations: options.video.decorations)
     let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
+    // Opening sound devices takes a while: the epoch comes after it.
+    let audio = try AudioPipeline(plan.options.audio)
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let packets = BoundedQueue<MuxItem>(capacity: MuxPipeline.capacity)
     let video = try VideoPipeline(plan.encoder, control: control, packets: packets)
     var (session, file) = (SessionWriter?.none, MuxPipeline?.none)
     do throws(RecorderError) {
       try startGrabbing(plan, source, video, control)
-      let streams = [video.stream]
+      let streams = [video.stream] + (audio.map { [$0.stream] } ?? [])
       let clock = Self.clock(epoch: control.epoch)
       let writer = try SessionWriter.create(in: archive, at: clock.utc) { id in
-        makeManifest(id, plan: plan, source: source, clock: clock, streams: streams)
+        makeManifest(id, plan, source, clock, streams, audio)
       }
       session = writer
-      var manifest = makeManifest(writer.id, plan: plan, source: source, clock: clock, streams: streams)
+      var manifest = makeManifest(writer.id, plan, source, clock, streams, audio)
       let report = makeReport(to: writer, control)
       let segment = try writer.createSegment(1)
       manifest.segments = [Manifest.Segment(file: segment.file, start: .zero)]
@@ -52,15 +55,19 @@ struct Startup {
       try writer.replaceManifest(manifest)
       try annotate(writer, at: clock.utc)
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
+      audio?.start(
+        epoch: control.epoch, emit: { packet in _ = packets.push(MuxItem(packet: packet, stream: 1)) },
+        report: report, fail: { error in control.fail(.failed, error) })
       let events = try WindowEventSource(display: source.display, epoch: control.epoch, emit: report)
       guard control.started.pop() != nil else {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
       return RecordingParts(
-        control: control, manifest: manifest, writer: writer, video: video, mux: mux,
+        control: control, manifest: manifest, writer: writer, video: video, audio: audio,
+        mux: mux,
         events: events)
     } catch {
-      throw takeDown(after: error, control, packets, video, file, session)
+      throw takeDown(after: error, control, packets, video, audio, file, session)
     }
   }
 
@@ -83,11 +90,12 @@ struct Startup {
   /// - Returns: what to report: a thread's own reason before the one that was noticed here.
   private func takeDown(
     after error: RecorderError, _ control: PipelineControl, _ packets: BoundedQueue<MuxItem>, _ video: VideoPipeline,
-    _ file: MuxPipeline?, _ session: SessionWriter?
+    _ audio: AudioPipeline?, _ file: MuxPipeline?, _ session: SessionWriter?
   ) -> RecorderError {
     control.stop(at: MonotonicClock.now())
     packets.close()
     _ = video.finish()
+    _ = audio?.stop(at: .zero)
     _ = file?.finish()
     if let session {
       session.close()
@@ -127,7 +135,8 @@ extension Startup {
   }
 
   private func makeManifest(
-    _ id: SessionID, plan: RecordingPlan, source: ResolvedSource, clock: Manifest.Clock, streams: [StreamDescription]
+    _ id: SessionID, _ plan: RecordingPlan, _ source: ResolvedSource, _ clock: Manifest.Clock,
+    _ streams: [StreamDescription], _ audio: AudioPipeline?
   ) -> Manifest {
     let tracks = streams.enumerated().map { index, stream in
       var track = Manifest.Track(
@@ -136,6 +145,7 @@ extension Startup {
         (track.size, track.encodedSize) = (plan.pictureSize, plan.encoder.size)
       } else {
         (track.sampleRate, track.channels) = (stream.sampleRate, stream.channels)
+        track.inputs = audio?.inputs
       }
       return track
     }

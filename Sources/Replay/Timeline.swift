@@ -50,12 +50,13 @@ package struct Timeline: Sendable {
   /// - Throws: `RecorderError` (usage) that names the session's length, when it lies outside.
   package func timestamp(of position: TimePosition) throws(RecorderError) -> Timestamp {
     let time = position.timestamp(on: manifest.clock)
-    guard time >= .zero, time <= duration else {
+    // Times are printed in whole milliseconds: the length as it is printed is a time of the session too.
+    guard time >= .zero, time - duration <= 500_000 else {
       let start = manifest.clock.utc.text(utcOffset: manifest.clock.utcOffset)
       throw RecorderError(
         .usage, "The session \(session.id) has nothing at \(time): it is \(duration) long and began at \(start).",
         hint: "Name a time from 0 to \(duration).")
     }
-    return time
+    return min(time, duration)
   }
 }
