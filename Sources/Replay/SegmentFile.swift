@@ -42,6 +42,9 @@ struct SegmentFile: ~Copyable {
   /// - Throws: `RecorderError` (systemCall) when the disk fails.
   mutating func next() throws(RecorderError) -> Packet? {
     while var packet = try reader.next() {
+      // The file is outside data: a time that no session has belongs to no picture.
+      let times = -Timeline.possible.upperBound...Timeline.possible.upperBound
+      guard times.contains(packet.pts.nanoseconds), times.contains(packet.dts.nanoseconds) else { continue }
       packet.pts = start + packet.pts.nanoseconds
       packet.dts = start + packet.dts.nanoseconds
       if let end, packet.pts >= end { continue }

@@ -12,6 +12,9 @@ package struct Timeline: Sendable {
   /// Its title; nil when it has none.
   package let title: String?
 
+  /// Times that a session can have, in ns: 36 years leave room to add and subtract them.
+  static let possible: ClosedRange<Int64> = 0...1 << 60
+
   /// Reads what there is to know of `session`.
   /// - Throws: `RecorderError` (damagedData) when its manifest cannot be read or it holds no picture.
   package init(_ session: SessionReader) throws(RecorderError) {
@@ -20,8 +23,14 @@ package struct Timeline: Sendable {
     if manifest.end == nil {
       for event in try session.events() { duration = max(duration, event.time) }
     }
-    guard !manifest.segments.isEmpty, manifest.tracks.contains(where: { $0.kind == .video }) else {
+    guard !manifest.segments.isEmpty, let video = manifest.tracks.first(where: { $0.kind == .video }) else {
       throw RecorderError(.damagedData, "The session \(session.id) holds no picture.")
+    }
+    let starts = manifest.segments.map(\.start)
+    guard Self.possible.contains(duration.nanoseconds), starts.allSatisfy({ Self.possible.contains($0.nanoseconds) }),
+      zip(starts, starts.dropFirst()).allSatisfy({ $0 <= $1 }), video.size?.isPossible ?? true
+    else {
+      throw RecorderError(.damagedData, "The manifest of session \(session.id) has times or sizes that cannot be.")
     }
     (self.session, self.manifest, self.duration) = (session, manifest, duration)
     title = SessionLabels(manifest: manifest, annotations: try session.annotations()).title
@@ -58,5 +67,12 @@ package struct Timeline: Sendable {
         hint: "Name a time from 0 to \(duration).")
     }
     return min(time, duration)
+  }
+}
+
+extension PixelSize {
+  /// Whether a picture can have it.
+  fileprivate var isPossible: Bool {
+    (1...Self.largestSide).contains(width) && (1...Self.largestSide).contains(height)
   }
 }
