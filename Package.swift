@@ -73,7 +73,7 @@ let package = Package(
       swiftSettings: strict),
 
     .target(
-      name: "TestSupport", dependencies: ["SessionModel", "Threading", "CLinux"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["SessionModel", "Threading", "CPulse", "CLinux"], path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("SessionModelTests", []),
     tests("ThreadingTests", ["Threading"]),

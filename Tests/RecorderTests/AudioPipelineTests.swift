@@ -163,4 +163,56 @@ import Threading
     #expect(abs(decibels(usualAmplitude(of: 1000, in: track.right.seconds(start + 0.5, start + 1.5)), over: 0.5)) < 0.3)
     _ = player
   }
+
+  @Test func tonesLieWhereTheyWereHeard() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    options.application = .standard
+    options.microphone = .alsa(pcm: server.alsaPCM(source: "microphone"))
+    let players = try (desktop: TimedPlayer(server), feed: TimedPlayer(server, sink: "feed"))
+    let recording = try AudioRecording(options, server: server)
+    for beat in 1...3 {
+      players.desktop.play(1000, at: recording.epoch + Int64(beat) * 1_000_000_000)
+      players.feed.play(2000, at: recording.epoch + Int64(beat) * 1_000_000_000 + 500_000_000)
+    }
+    try recording.wait(until: 4)
+    let track = try recording.finish(at: Timestamp(seconds: 4))
+    #expect(recording.gaps.isEmpty)
+    for beat in 1...3 {
+      for time in [Double(beat), Double(beat) + 0.5] {
+        let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.1))
+        #expect(abs(Double(start) / 48_000 - 0.25) < 0.04)
+      }
+    }
+  }
+
+  @Test func aDeviceThatSleepsLeavesExactSilenceAndShiftsNothing() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    options.application = .standard
+    let recording = try AudioRecording(options, server: server)
+    let before = try server.playTone(1000, seconds: 30)
+    try waitUntil("the tone") { recording.pipeline.levels[0] > 0.2 }
+    try recording.wait(until: recording.now.seconds + 0.7)
+    let suspended = recording.now.seconds
+    try server.control("suspend-sink", "desktop", "1")
+    try waitUntil("the warning") { !recording.warnings.isEmpty }
+    before.signal(SIGKILL)
+    try server.control("suspend-sink", "desktop", "0")
+    try waitUntil("sound to be back") { recording.told.filter { $0.kind == .device }.count == 2 }
+    let player = try TimedPlayer(server)
+    let time = recording.now.seconds + 1
+    player.play(1000, at: recording.epoch + Int64(time * 1e9))
+    try recording.wait(until: time + 0.5)
+    let track = try recording.finish(at: recording.now)
+    let gap = try #require(recording.gaps.first)
+    #expect(recording.gaps.count == 1)
+    #expect(abs(gap.start.seconds - suspended) < 0.3)
+    #expect(gap.end - gap.start > 900_000_000)
+    #expect(track.left.seconds(gap.start.seconds + 0.05, gap.end.seconds - 0.05).allSatisfy { $0.magnitude < 0.001 })
+    let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.1))
+    #expect(abs(Double(start) / 48_000 - 0.25) < 0.04)
+    // Told once, however often the sleeping device was opened in vain.
+    #expect(recording.warnings.count == 1)
+  }
 }
