@@ -33,13 +33,18 @@ package func onset(in samples: [Float], above threshold: Float) -> Int? {
   samples.firstIndex { $0.magnitude > threshold }
 }
 
-/// The frequency, in Hz, of a lone tone in `samples`: the rising zero crossings between the first and the last, each
+/// The usual frequency, in Hz, of a lone tone in `samples`: the median over windows of 100 ms, so that a hole that a busy
+/// machine tears does not count. In each, the rising zero crossings between the first and the last are counted, each
 /// placed between its two samples by a straight line.
 package func pitch(of samples: [Float], sampleRate: Int = 48_000) -> Double {
-  var crossings: [Double] = []
-  for index in samples.indices.dropFirst() where samples[index - 1] < 0 && samples[index] >= 0 {
-    crossings.append(Double(index) - Double(samples[index] / (samples[index] - samples[index - 1])))
-  }
-  guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
-  return Double(crossings.count - 1) * Double(sampleRate) / (last - first)
+  let length = sampleRate / 10
+  let pitches = stride(from: 0, through: samples.count - length, by: length).map { start in
+    var crossings: [Double] = []
+    for index in (start + 1)..<(start + length) where samples[index - 1] < 0 && samples[index] >= 0 {
+      crossings.append(Double(index) - Double(samples[index] / (samples[index] - samples[index - 1])))
+    }
+    guard let first = crossings.first, let last = crossings.last, last > first else { return 0.0 }
+    return Double(crossings.count - 1) * Double(sampleRate) / (last - first)
+  }.sorted()
+  return pitches.isEmpty ? 0 : pitches[pitches.count / 2]
 }
