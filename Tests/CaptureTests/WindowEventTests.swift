@@ -75,10 +75,7 @@ final class EventLog: Sendable {
 
   @Test func windowManagersListIsFollowed() throws {
     let display = try VirtualDisplay(size: "640x480")
-    let manager = try ChildProcess(["openbox", "--sm-disable"], environment: display.environment)
-    try waitUntil("openbox") {
-      try run(["xprop", "-display", display.name, "-root", "_NET_SUPPORTING_WM_CHECK"]).text.contains("0x")
-    }
+    let manager = try WindowManager(on: display)
     let log = EventLog()
     let source = try log.follow(display)
     let first = try PatternClient(on: display, ["color", "--title", "First", "--geometry", "100x80+100+100"])
@@ -97,7 +94,7 @@ final class EventLog: Sendable {
     try second.tell("quit")
     try log.wait(for: ["closed Second"])
     source.stop()
-    try manager.stop()
+    withExtendedLifetime(manager) {}
   }
 
   @Test func serverDeathEndsItWithItsReason() throws {

@@ -1,17 +1,17 @@
 import Glibc
-import SessionModel
+package import SessionModel
 
 /// Which X display is meant, and what to tell a person when there is none.
-struct DisplayName {
+package struct DisplayName {
   /// The name for `xcb_connect`: `:0`, `host:10.0`.
-  let name: String
+  package let name: String
   private let isFromEnvironment: Bool
   private let variable: (String) -> String?
 
   /// Finds the display: `explicit`, else $DISPLAY.
   /// - Parameter variable: looks an environment variable up.
   /// - Throws: `RecorderError` (unavailable) that names DISPLAY, and Wayland when the session is one.
-  init(
+  package init(
     _ explicit: String?, variable: @escaping (String) -> String? = Self.environment
   ) throws(RecorderError) {
     func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
@@ -33,10 +33,10 @@ struct DisplayName {
   }
 
   /// The process's own environment.
-  static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+  package static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   /// What to throw when the display could not be opened.
-  var unreachable: RecorderError {
+  package var unreachable: RecorderError {
     let authority = variable("XAUTHORITY").map { "\"\($0.printable(atMost: 200))\"" } ?? "not set"
     return RecorderError(
       .unavailable,

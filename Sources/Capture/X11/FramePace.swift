@@ -1,21 +1,21 @@
 /// When a pending change is due: at most once an interval, at once after a pause, on an even beat in steady change.
-struct FramePace {
+package struct FramePace {
   /// Nanoseconds that a change after a pause is left to settle, so that a drawing made of several requests is in one
   /// frame; half of the 4 ms within which the frame has to be taken.
-  static let settling: Int64 = 2_000_000
+  package static let settling: Int64 = 2_000_000
 
   /// Nanoseconds between frames.
-  let interval: Int64
+  package let interval: Int64
   /// The earliest time of the next frame, in ns of `CLOCK_MONOTONIC`.
-  private(set) var due: Int64 = 0
+  package private(set) var due: Int64 = 0
   private var isNoted = false
 
   /// Makes a pace of one frame in `interval` ns.
-  init(interval: Int64) { self.interval = max(1, interval) }
+  package init(interval: Int64) { self.interval = max(1, interval) }
 
   /// Notes that a change is pending at `now`.
   /// - Returns: whether its frame is due; the next is then due an interval after this one was.
-  mutating func isDue(at now: Int64) -> Bool {
+  package mutating func isDue(at now: Int64) -> Bool {
     if !isNoted {
       isNoted = true
       // Keeping the beat of the last due time, not of the last grab, keeps the rate exact.

@@ -1,23 +1,23 @@
-import SessionModel
+package import SessionModel
 
 /// Which rectangles of the picture to fetch for some damage. A fixed piece of memory; planning allocates nothing.
 package struct GrabPlan: ~Copyable {
   /// The most rectangles of one frame: past about 32, requests cost more than the pixels they spare (DESIGN.md, 6).
   package static let mostRects = 32
   /// The share of the picture above which all of it is fetched, in percent (DESIGN.md, 6).
-  static let wholeAbovePercent = 60
+  package static let wholeAbovePercent = 60
 
   private let storage: UnsafeMutablePointer<PixelRect>
   /// Rectangles planned.
-  private(set) var count = 0
+  package private(set) var count = 0
 
   /// Makes an empty plan.
-  init() { storage = .allocate(capacity: Self.mostRects) }
+  package init() { storage = .allocate(capacity: Self.mostRects) }
 
   deinit { storage.deallocate() }
 
   /// The planned rectangles, in picture pixels, none of them overlapping.
-  var rects: UnsafeBufferPointer<PixelRect> { UnsafeBufferPointer(start: storage, count: count) }
+  package var rects: UnsafeBufferPointer<PixelRect> { UnsafeBufferPointer(start: storage, count: count) }
 
   /// Plans nothing.
   mutating func clear() { count = 0 }
@@ -33,7 +33,7 @@ package struct GrabPlan: ~Copyable {
   /// - Parameters:
   ///   - bounds: what can be fetched, in picture pixels; damage outside is left out.
   ///   - rect: the n-th damaged rectangle; they do not overlap, and are sorted by their top edge, as X regions are.
-  mutating func plan(damaged: Int, within bounds: PixelRect, rect: (Int) -> PixelRect) {
+  package mutating func plan(damaged: Int, within bounds: PixelRect, rect: (Int) -> PixelRect) {
     count = 0
     var (area, useful) = (0, 0)
     for index in 0..<damaged {

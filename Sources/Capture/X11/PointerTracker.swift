@@ -24,6 +24,7 @@ struct PointerTracker: ~Copyable {
   private let inputOpcode: UInt8?
   private var image: XReply<xcb_xfixes_get_cursor_image_reply_t>?
   private var isImageStale = true
+  private var isImageRefused = false
   private var query: UInt32 = 0
   private var looked: Int64 = 0
   private var mayHaveMoved = true
@@ -99,20 +100,27 @@ struct PointerTracker: ~Copyable {
       place = Place(
         x: Int(value.root_x), y: Int(value.root_y), child: value.child, isOnScreen: value.same_screen != 0)
     }
-    if isImageStale {
-      isImageStale = false
-      let handle = connection.handle
-      // No reply: no cursor has been shown yet.
-      image = XReply(
-        xcb_xfixes_get_cursor_image_reply(handle, xcb_xfixes_get_cursor_image(handle), nil))
-    }
+    if isImageStale { fetchImage() }
   }
 
-  /// Looks whether the pointer moved although no event came.
+  /// Asks for the image. A server refuses the cursor of a client that is gone (its SECURITY extension finds no owner)
+  /// until another one gets that client's number: the last image is kept, and it is asked for again at each slow look.
+  private mutating func fetchImage() {
+    isImageStale = false
+    let handle = connection.handle
+    let reply = XReply(xcb_xfixes_get_cursor_image_reply(handle, xcb_xfixes_get_cursor_image(handle), nil))
+    isImageRefused = reply == nil
+    if !isImageRefused { image = reply }
+  }
+
+  /// Looks whether the pointer moved or got its image although no event came.
   mutating func look(at now: Int64) {
     let before = place
     receive(request(), at: now)
     if place != before { mayHaveMoved = true }
+    guard isImageRefused else { return }
+    fetchImage()
+    if !isImageRefused { mayHaveMoved = true }
   }
 
   /// The pointer over the picture whose left top corner is `origin` on the root; nil when no part of it is inside.
