@@ -61,6 +61,27 @@ import Testing
     #expect(result.errorText.contains("was interrupted; it is closed now"))
   }
 
+  /// What the disk takes of a line before it is full is taken back: the next line stands alone.
+  @Test func halfALineIsTakenBack() throws {
+    let id = try archive.add("20261130T031533Z-bbbb")
+    #expect(try rig.run(["note", "last", "first"]).status == 0)
+    let result = try inOwnNamespace(
+      """
+      mkdir $A/../full && mount -t tmpfs -o size=160k tmpfs $A/../full && cp -a $A/. $A/../full || exit 9
+      export RECORDER_ARCHIVE=$A/../full
+      : > $RECORDER_ARCHIVE/pending/\(id)
+      head -c 200000 /dev/zero > $RECORDER_ARCHIVE/filler 2>/dev/null
+      long=$(head -c 20000 /dev/zero | tr '\\0' x)
+      strace -f -qq -o $A/../trace -e trace=write,ftruncate $R note last $long; echo $?
+      cat $RECORDER_ARCHIVE/sessions/*/*/*/*/annotations.ndjson
+      """)
+    let trace = String(decoding: try readFile(rig.folder.file("trace")), as: UTF8.self)
+    #expect(
+      trace.split(separator: "\n").contains { $0.contains("write(") && $0.contains("added") && !$0.contains("ENOSPC") })
+    let lines = result.lines
+    #expect(lines.count == 2 && lines[0] == "74" && lines[1].contains("\"first\""), "\(result.text.prefix(300))")
+  }
+
   @Test func whatIsAnothersIsRefused() throws {
     try archive.add("20261130T021533Z-aaaa")
     try #require(chmod(rig.folder.path, 0o755) == 0)
