@@ -27,6 +27,8 @@ package actor SessionIndex {
   private var identity: IndexFile.Identity?
   /// What happened since the last `refresh` told it.
   private var setAside: String?, recovered: [SessionID] = []
+  /// The sessions in the index when it was last made anew; nil when this process has not.
+  private var filled: Int?
   private var pastCounts = SQLCounts()
 
   /// The index of the archive at `location`; nothing is opened yet.
@@ -133,8 +135,11 @@ package actor SessionIndex {
   package func rebuild() throws(RecorderError) -> Int {
     guard let file = try IndexFile(archive.location) else { return 0 }
     if case .newer(let version) = try file.state() { throw file.refusal(version: version) }
+    filled = nil
     return try use { (database) throws(IndexError) in
       if let refusal { throw .other(refusal) }
+      // Opening a missing one has just made it.
+      if let filled { return filled }
       var isEmpty = try asIndexError { () throws(RecorderError) in try archive.sessionIDs() }
       if isEmpty.next() == nil, try !IndexQueries(database: database).list(ListQuery()).isEmpty {
         throw .other(
@@ -220,6 +225,7 @@ package actor SessionIndex {
   private func fill(_ database: Database) throws(IndexError) -> Int {
     let (count, recovered) = try IndexFiller(archive: archive, database: database).fill()
     self.recovered += recovered
+    filled = count
     return count
   }
 

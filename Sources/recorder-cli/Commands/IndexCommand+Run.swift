@@ -4,8 +4,9 @@ import Index
 
 extension IndexRebuildCommand: Command {
   func run() async throws {
-    let archive = try await OpenArchive()
-    let count = try await archive.index.rebuild()
+    let index = try OpenArchive.open().index
+    let count = try await index.rebuild()
+    OpenArchive.report(try await index.refresh())
     Diagnostics.message("The index is made anew; it has \(count) session\(count == 1 ? "" : "s").")
   }
 }

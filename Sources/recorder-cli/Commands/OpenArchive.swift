@@ -15,10 +15,18 @@ struct OpenArchive {
   /// - Parameter live: whether sessions that are being recorded are to be searched.
   /// - Throws: `RecorderError` as `SessionIndex.refresh`.
   init(live: Bool = false) async throws(RecorderError) {
+    (reader, index) = try Self.open()
+    Self.report(try await index.refresh(live: live))
+  }
+
+  /// The archive that the environment names, and its index as it is.
+  static func open() throws(RecorderError) -> (reader: ArchiveReader, index: SessionIndex) {
     let location = try ArchiveLocation.standard(ProcessInfo.processInfo.environment)
-    reader = ArchiveReader(location)
-    index = SessionIndex(location)
-    let refreshed = try await index.refresh(live: live)
+    return (ArchiveReader(location), SessionIndex(location))
+  }
+
+  /// Tells the person what bringing the index up to date did.
+  static func report(_ refreshed: SessionIndex.Refreshed) {
     if let name = refreshed.setAside {
       Diagnostics.message("The index was damaged; it is made anew, and the old one kept as \(name).")
     }
