@@ -59,7 +59,7 @@ extension SessionReader {
     let decoder = JSONDecoder()
     var (last, stop) = (Timestamp.zero, String?.none)
     let whole = try Line.forEach(in: file) { (line) throws(RecorderError) in
-      guard let event = try? decoder.decode(Event.self, from: line) else { return }
+      guard let event = try? decoder.decode(Event.self, from: line), event.isPlausible else { return }
       if event.kind == .alive || event.kind == .stop { last = max(last, event.time) }
       if event.kind == .stop { stop = event.text ?? "" }
     }
@@ -94,7 +94,8 @@ extension SessionReader {
     }
     let start = manifest.segments[index].start
     let (sum, overflow) = start.nanoseconds.addingReportingOverflow(tail?.lastTime ?? 0)
-    let end = max(last, overflow ? start : Timestamp(nanoseconds: sum))
+    let claimed = Timestamp(nanoseconds: sum)
+    let end = max(last, overflow || !claimed.isPlausible ? start : claimed)
     manifest.segments[index].bytes = try whole.size()
     manifest.segments[index].end = manifest.segments[index].end ?? end
     return end

@@ -30,7 +30,9 @@ package struct SessionReader: Sendable {
         "The session \(id) was written by a newer recorder (format \(format)); this one reads format \(Manifest.currentFormat).",
         hint: "Update recorder to read it.")
     }
-    guard format != nil, let manifest = try? decoder.decode(Manifest.self, from: data) else {
+    guard let format, format > 0, let manifest = try? decoder.decode(Manifest.self, from: data),
+      manifest.isPlausible
+    else {
       throw RecorderError(.damagedData, "The manifest of session \(id) is damaged.")
     }
     guard manifest.id == id else {
@@ -46,7 +48,7 @@ package struct SessionReader: Sendable {
     guard let file = try folder.file(ArchiveLocation.Name.events) else { return }
     let decoder = JSONDecoder()
     _ = try Line.forEach(in: file) { (line) throws(RecorderError) in
-      guard let event = try? decoder.decode(Event.self, from: line) else { return }
+      guard let event = try? decoder.decode(Event.self, from: line), event.isPlausible else { return }
       try body(event)
     }
   }
@@ -69,7 +71,7 @@ package struct SessionReader: Sendable {
     let count = try file.read(into: &tail, at: size - Int64(tail.count))
     let decoder = JSONDecoder()
     for line in tail[..<count].split(separator: Line.end).reversed() {
-      if let event = try? decoder.decode(Event.self, from: Data(line)) { return event.time }
+      if let event = try? decoder.decode(Event.self, from: Data(line)), event.isPlausible { return event.time }
     }
     return .zero
   }
@@ -81,7 +83,9 @@ package struct SessionReader: Sendable {
     let decoder = JSONDecoder()
     var annotations: [Annotation] = []
     _ = try Line.forEach(in: file) { (line) throws(RecorderError) in
-      if let annotation = try? decoder.decode(Annotation.self, from: line) { annotations.append(annotation) }
+      guard let annotation = try? decoder.decode(Annotation.self, from: line), annotation.time?.isPlausible ?? true
+      else { return }
+      annotations.append(annotation)
     }
     return annotations
   }

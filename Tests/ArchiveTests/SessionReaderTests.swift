@@ -27,11 +27,50 @@ import Testing
     #expect(try readFile("\(path)/manifest.json") == Array(text.utf8))
   }
 
-  @Test(arguments: ["", "{", "[]", "null", "{\"format\":1}", "{\"format\":\"1\"}", "\0\0\0\0", "{\"format\":1e400}"])
+  @Test(arguments: [
+    "", "{", "[]", "null", "{\"format\":1}", "{\"format\":\"1\"}", "\0\0\0\0", "{\"format\":1e400}",
+    String(repeating: "[", count: 200_000), String(repeating: "{\"a\":", count: 100_000),
+  ])
   func rubbishIsADamagedManifest(text: String) throws {
     try writeFile("\(path)/manifest.json", text.utf8)
     let error = failure { () throws(RecorderError) in try archive.reader.session(id).manifest() }
     #expect(error == RecorderError(.damagedData, "The manifest of session \(id) is damaged."))
+  }
+
+  /// Each number of a manifest in turn as no recorder writes it: refused, or one that harms nobody.
+  @Test(arguments: [Int64.max, .min, -1, 0, 1 << 40])
+  func numbersThatCannotBeAreDamage(number: Int64) throws {
+    var manifest = sampleManifest(id)
+    manifest.state = .finished
+    manifest.segments[0].end = Timestamp(nanoseconds: 55)
+    manifest.segments[0].bytes = 66
+    manifest.end = Manifest.End(reason: .duration, time: Timestamp(nanoseconds: 77))
+    manifest.statistics = Manifest.Statistics(frames: 88, droppedFrames: 99, bytes: 111)
+    let text = String(decoding: try encode(manifest), as: UTF8.self)
+    var refused = 0
+    for match in text.matches(of: try Regex(":(-?[0-9]+)[,}]")) {
+      guard let range = match.output[1].range else { continue }
+      try writeFile(
+        "\(path)/manifest.json",
+        text.replacing(text[range], with: "\(number)", subrange: range.lowerBound..<range.upperBound).utf8)
+      do {
+        let read = try archive.reader.session(id).manifest()
+        _ = read.clock.wallTime(of: read.duration).text(utcOffset: read.clock.utcOffset)
+        for size in read.tracks.compactMap(\.encodedSize) { _ = size.paddedToEven.area * 4 }
+        _ = read.segments.map { ($0.end ?? $0.start) - $0.start }
+      } catch {
+        refused += 1
+      }
+    }
+    #expect(refused >= 3)
+  }
+
+  @Test func eventsOutsideAnySessionArePassedOver() throws {
+    let times = ["-1", "\(Int64.max)", "\(Int64.min)", "99999999999999999999", "5"]
+    let lines = times.map { "{\"kind\":\"alive\",\"time\":\($0)}\n" }
+    try writeFile("\(path)/events.ndjson", lines.joined().utf8)
+    #expect(try archive.reader.session(id).events().map(\.time.nanoseconds) == [5])
+    #expect(try archive.reader.session(id).lastEventTime().nanoseconds == 5)
   }
 
   @Test func whatIsNoFileOrAnothersManifestIsDamaged() throws {

@@ -40,7 +40,7 @@ struct IndexedArchive {
 
   /// The session that began `second` seconds after 2026-11-30 02:15:00 UTC, an hour east of Greenwich.
   func manifest(second: Int, duration: Double?, title: String? = nil, tags: [String] = []) throws -> Manifest {
-    let text = "20261130T0215\(second < 10 ? "0" : "")\(second)Z-aaaa"
+    let text = "20261130T02\(15 + second / 60)\(padded(second % 60, 2))Z-aaaa"
     guard let id = SessionID(text), let began = id.began else { throw TestFailure(text) }
     var options = RecordingOptions()
     (options.title, options.tags) = (title, tags)
