@@ -69,12 +69,14 @@ enum ALSASampleFormat: CaseIterable {
     try agree(snd_pcm_hw_params_get_channels(parameters, &channels))
     guard (1...maximumRate).contains(Int(rate)), (1...maximumChannels).contains(Int(channels)) else {
       throw RecorderError(
-        .unavailable, "\(AudioDevice.alsa(pcm: name).description) delivers \(channels) channels at \(rate) Hz.")
+        .unavailable, "\(AudioDevice.alsa(pcm: name).description) delivers \(channels) channels at \(rate) Hz.",
+        hint: "Name it through ALSA's converter, as alsa:plughw:0.")
     }
     return (AudioFormat(sampleRate: Int(rate), channels: Int(channels)), sampleFormat)
   }
 
-  // The fastest converters that exist, and the most channels that FFmpeg has a layout for.
+  // The fastest converters that exist, and the most channels that have a usual order (7.1): which of a studio device's
+  // eighteen are a voice, nobody could tell.
   private static let maximumRate = 768_000
-  private static let maximumChannels = 64
+  private static let maximumChannels = 8
 }
