@@ -42,7 +42,8 @@ bench: release
 man: deps
 	scripts/regenerate
 
-install: release
+# What "make release" built is installed as it is: under sudo there is often no toolchain on the PATH.
+install: $(if $(wildcard .build/release/recorder-media),,release)
 	install -d $(bindir) $(libexecdir) $(mandir)/man1 $(mandir)/man5 $(sharedir)/recorder/schemas $(docdir)
 	install -d $(sharedir)/bash-completion/completions $(sharedir)/zsh/site-functions \
 	  $(sharedir)/fish/vendor_completions.d
