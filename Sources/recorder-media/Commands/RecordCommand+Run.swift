@@ -80,7 +80,7 @@ private final class RecordingEnds: Sendable {
   private let ends: AsyncStream<End>
   private let interrupts = Count()
 
-  /// How often INT came.
+  /// How often the keyboard asked for the end.
   private final class Count: Sendable { let value = Atomic<Int>(0) }
 
   /// Seconds that the file is given to be finished, which takes a fraction of one, or one when the X server hangs.
@@ -94,7 +94,7 @@ private final class RecordingEnds: Sendable {
       for await number in signals.stream {
         end.yield(End(reason: Self.reason(number), error: nil))
         // Finishing is quick; if it hangs, a second interrupt ends the program, and recovery finishes the file.
-        guard number == SIGINT, interrupts.value.add(1, ordering: .relaxed).newValue > 1 else { continue }
+        guard number == SIGINT || number == SIGQUIT, interrupts.value.add(1, ordering: .relaxed).newValue > 1 else { continue }
         try? await Task.sleep(for: .seconds(Self.patience))
         _exit(ExitCode.interruptedTwice.rawValue)
       }
@@ -116,7 +116,7 @@ private final class RecordingEnds: Sendable {
     return End(reason: .stopped, error: nil)
   }
 
-  /// Whether INT came more than once.
+  /// Whether the keyboard asked for the end (INT or QUIT) more than once.
   var wasInterruptedTwice: Bool { interrupts.value.load(ordering: .relaxed) > 1 }
 
   private static func reason(_ number: Int32) -> Manifest.Reason {
