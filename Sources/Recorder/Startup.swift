@@ -127,10 +127,7 @@ struct Startup {
 extension Startup {
   /// The wall clock at a monotonic time of just now.
   static func clock(epoch: Int64) -> Manifest.Clock {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    let since = MonotonicClock.now() - epoch
-    let utc = WallTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - since)
+    let utc = WallTime(nanoseconds: WallTime.now().nanoseconds - (MonotonicClock.now() - epoch))
     return Manifest.Clock(utc: utc, monotonic: epoch, utcOffset: utc.localUTCOffset)
   }
 

@@ -49,7 +49,10 @@ import Testing
     recording.process.signal(SIGCONT)
     let result = try recording.process.wait()
     #expect(result.ending == .exit(130))
-    try expectFinished(rig, recording.id, .interrupt)
+    // Which of two signals that wait at once is taken first is the system's to say.
+    let reason = try #require(try rig.manifest(recording.id).end?.reason)
+    #expect([.interrupt, .quit].contains(reason))
+    try expectFinished(rig, recording.id, reason)
   }
 
   @Test func aReaderThatWentAwayDoesNotEndIt() throws {

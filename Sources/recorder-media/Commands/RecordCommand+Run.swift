@@ -42,11 +42,13 @@ extension RecordCommand: Command {
 
   /// Brings the session into the index. What fails here is made good by the next command.
   private static func index(_ archive: ArchiveLocation) async {
+    let problems: [RecorderError]
     do throws(RecorderError) {
-      try await SessionIndex(archive).refresh()
+      problems = try await SessionIndex(archive).refresh().problems
     } catch {
-      Diagnostics.message("The session is kept but not indexed yet: \(error)")
+      problems = [error]
     }
+    for problem in problems { Diagnostics.message("Not everything is indexed yet: \(problem)") }
   }
 
   /// What ended the recording and how long it is.
@@ -94,7 +96,9 @@ private final class RecordingEnds: Sendable {
       for await number in signals.stream {
         end.yield(End(reason: Self.reason(number), error: nil))
         // Finishing is quick; if it hangs, a second interrupt ends the program, and recovery finishes the file.
-        guard number == SIGINT || number == SIGQUIT, interrupts.value.add(1, ordering: .relaxed).newValue > 1 else { continue }
+        guard number == SIGINT || number == SIGQUIT, interrupts.value.add(1, ordering: .relaxed).newValue > 1 else {
+          continue
+        }
         try? await Task.sleep(for: .seconds(Self.patience))
         _exit(ExitCode.interruptedTwice.rawValue)
       }
