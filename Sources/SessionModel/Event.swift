@@ -4,7 +4,7 @@ package struct WindowInfo: Hashable, Codable, Sendable {
   package var id: UInt32
   /// Its title, invalid bytes replaced; "" when it has none.
   package var title: String
-  /// The title's bytes in base 64, when they are no valid UTF-8.
+  /// The title's bytes in base 64, when the text does not hold them: invalid UTF-8, or a NUL.
   package var titleBytes: String?
   /// WM_CLASS's class.
   package var className: String?

@@ -62,11 +62,11 @@ import Threading
     let client = try PatternClient(on: display, ["bars"])
     var grabber = try Grabber(.display, on: display, cursor: true)
     _ = try grabber.next()
-    #expect(try grabber.frames(within: 0.6) == 0)
+    #expect(try grabber.wakes(within: 0.6) == 0)
     let drawn = try client.tell("rect 00FF00 3x3+5+5")
     let picture = try grabber.next("the change") { !$0.rects.isEmpty }
     #expect(picture.time >= drawn)
-    #expect(try grabber.frames(within: 0.3) == 0)
+    #expect(try grabber.wakes(within: 0.3) == 0)
   }
 
   @Test func wakeSignalEndsTheWait() throws {

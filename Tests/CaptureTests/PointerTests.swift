@@ -59,7 +59,7 @@ import Testing
     _ = try grabber.next()
     try move(to: 10, 10, on: display)
     _ = try grabber.next("the move") { $0.pointer?.rect.x == 7 }
-    #expect(try grabber.frames(within: 0.6) == 0)
+    #expect(try grabber.wakes(within: 0.6) == 0)
   }
 
   @Test func newShapeIsShown() throws {
@@ -83,7 +83,7 @@ import Testing
     var grabber = try Grabber(.display, on: display, cursor: false)
     #expect(try #require(try grabber.next()).pointer == nil)
     try move(to: 120, 50, on: display)
-    #expect(try grabber.frames(within: 0.5) == 0)
+    #expect(try grabber.wakes(within: 0.5) == 0)
   }
 
   @Test func pointerIsReportedOverTheRegionAlone() throws {

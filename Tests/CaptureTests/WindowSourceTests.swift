@@ -57,7 +57,7 @@ import Testing
     #expect(change.pixels.count { $0 == 0xFF0000 } == 100 * 80 - 100)
     // What happens above is no change of the window.
     try cover.tell("color FFFFFF")
-    #expect(try grabber.frames(within: 0.3) == 0)
+    #expect(try grabber.wakes(within: 0.3) == 0)
     try client.tell("move -60 -30")
     try client.tell("rect FFFFFF 4x4+0+0")
     let moved = try grabber.next("the change off screen") { $0[0, 0] == 0xFFFFFF }
@@ -97,8 +97,8 @@ import Testing
     #expect(Set(shown.pixels) == [0xFF0000])
     // Hidden, it keeps its last picture, and is there again at once.
     try client.tell("unmap")
+    #expect(try grabber.next() == nil)
     try client.tell("color 00FF00")
-    #expect(try grabber.frames(within: 0.2) == 0)
     try client.tell("map")
     let again = try grabber.next("the window again") { $0[0, 0] == 0x00FF00 && $0[99, 79] == 0x00FF00 }
     #expect(Set(again.pixels) == [0x00FF00])

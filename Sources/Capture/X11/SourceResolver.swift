@@ -73,6 +73,7 @@ package struct SourceResolver: ~Copyable {
     _ selector: SourceSpecification.WindowSelector, _ specification: SourceSpecification, decorations: Bool
   ) throws(RecorderError) -> ResolvedSource {
     let client = try find(selector)
+    if client == connection.root { return try resolved(specification, PixelRect(connection.rootSize)) }
     let window = decorations ? connection.topLevel(of: client) : client
     guard let info = connection.info(of: client), let state = connection.windowState(window) else {
       try connection.checkAlive()

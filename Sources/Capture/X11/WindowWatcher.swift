@@ -6,6 +6,7 @@ struct WindowWatcher {
   private let connection: XConnection
   private var known: [xcb_window_t: WindowInfo] = [:]
   private var active: xcb_window_t?
+  private var isManaged = false
   private var isListStale = true
   private var stale: Set<xcb_window_t> = []
   private var isFirst = true
@@ -38,7 +39,7 @@ struct WindowWatcher {
     case XCB_CONFIGURE_NOTIFY:
       stale.insert(read(\xcb_configure_notify_event_t.window))
       // Without a window manager the stack says which window is active.
-      isListStale = true
+      if !isManaged { isListStale = true }
     case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_DESTROY_NOTIFY, XCB_REPARENT_NOTIFY, XCB_CIRCULATE_NOTIFY, XCB_FOCUS_IN,
       XCB_FOCUS_OUT:
       isListStale = true
@@ -61,7 +62,7 @@ struct WindowWatcher {
   }
 
   private mutating func reportList(_ emit: (Event.Kind, WindowInfo?) -> Void) {
-    let isManaged = connection.hasWindowManager
+    isManaged = connection.hasWindowManager
     // A window manager lists minimised windows too; without one a hidden window is gone.
     let windows = connection.clientWindows().filter { isManaged || $0.isViewable }.map(\.id)
     for window in known.keys.sorted() where !windows.contains(window) {
