@@ -13,9 +13,13 @@ struct PacketCopy {
   /// When the last picture of the part appears.
   private let lastPicture: Timestamp
 
+  /// How long, in ns, the last picture of a Matroska file may stand past what players show of it; a second is what a
+  /// killed recorder may lose too.
+  private static let longestTail: Int64 = 1_000_000_000
+
   /// Finds out whether `span` can be copied into a file of `format`.
-  /// - Returns: nil when it must be encoded again: it begins between keyframes, its files differ in their streams, or
-  ///   what plays the format does not take the codecs.
+  /// - Returns: nil when it must be encoded again: it begins between keyframes, its files differ in their streams, its
+  ///   last picture stands longer than copied packets can say, or what plays the format does not take the codecs.
   /// - Throws: `RecorderError` (damagedData) when a file cannot be read.
   init?(_ timeline: Timeline, _ span: ExportSpan, format: ContainerWriter.Format) throws(RecorderError) {
     places = timeline.segment(at: span.start)...timeline.segment(at: span.end)
@@ -41,6 +45,9 @@ struct PacketCopy {
       start = keyframe
     }
     guard let last = try Self.lastPicture(timeline, places, before: span.end), last >= start else { return nil }
+    // MPEG-4 says how long a picture stands; Matroska leaves it to the sound, or to the next picture, which the encoder
+    // must make.
+    guard format == .mp4 || streams.count > 1 || span.end - last <= Self.longestTail else { return nil }
     (self.timeline, lastPicture) = (timeline, last)
     self.span = ExportSpan(start: start, end: span.end)
   }

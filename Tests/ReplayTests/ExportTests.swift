@@ -168,6 +168,21 @@ struct ExportTests {
     return (0..<bytes.count - 4).first { Array(bytes[$0..<$0 + 4]) == name }
   }
 
+  @Test("A last picture that stands for long is shown to the end by every player: it comes once more")
+  func tail() throws {
+    let session = try RecordedSession(Shot.series(3), length: 3000)
+    let folder = try TemporaryFolder()
+    let request = try Self.request("a.mkv", in: folder)
+    #expect(try Exporter(session.timeline()).export(request) == .encoded)
+    let colours = try Self.colours(request.file, PixelSize(width: 64, height: 48))
+    #expect(colours.map { $0.time } == [0, 100, 200, 2967])
+    #expect(colours.map { $0.colour } == [0x010203, 0x020406, 0x030609, 0x030609])
+    #expect(try Self.read(request.file).duration == 3000)
+    // Up to a second before the end the packets can stay.
+    #expect(try Exporter(session.timeline()).export(Self.request("b.mkv", in: folder, nil, 1200)) == .copied)
+    #expect(try Exporter(session.timeline()).export(Self.request("c.mkv", in: folder, nil, 1201)) == .encoded)
+  }
+
   @Test("Files of equal streams are copied into one; the pictures keep their times")
   func segments() throws {
     let session = try RecordedSession(
