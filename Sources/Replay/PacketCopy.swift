@@ -78,6 +78,7 @@ struct PacketCopy {
   /// Writes the file.
   /// - Returns: false when `proceed` said to stop.
   func write(_ request: ExportRequest, proceed: (Double) -> Bool) throws(RecorderError) -> Bool {
+    var isFirst = true
     var writer = try ExportWriter(request, of: timeline, streams: streams, start: span.start)
     for place in places {
       var file = try SegmentFile(timeline, place)
@@ -92,6 +93,8 @@ struct PacketCopy {
         let duration = stream == 0 && packet.pts == lastPicture ? span.end - lastPicture : nil
         packet.pts = Timestamp(nanoseconds: packet.pts - span.start)
         packet.dts = Timestamp(nanoseconds: packet.dts - span.start)
+        // The first picture is what is shown before it, too: an MPEG-4 file would else be shorter by that.
+        if stream == 0, isFirst { (packet.pts, packet.dts, isFirst) = (.zero, .zero, false) }
         writer.write(packet, stream: stream, lasting: duration)
         try writer.check()
       }

@@ -25,8 +25,9 @@ struct Transcode {
     var writer = try ExportWriter(
       request, of: timeline, streams: [pictures.stream] + (soundStream.map { [$0] } ?? []), start: span.start)
     var keyframe: Timestamp?
+    // The first picture is what is shown before it, too.
+    var time = span.start
     while true {
-      let time = max(moment.current.time, span.start)
       guard proceed(span.progress(at: time)) else { return false }
       try sound?.write(until: time, to: &writer)
       let isKeyframe = keyframe.map { time - $0 >= Self.keyframeInterval } ?? true
@@ -34,9 +35,11 @@ struct Transcode {
       try pictures.write(
         moment.current.picture, at: Timestamp(nanoseconds: time - span.start), isKeyframe: isKeyframe, to: &writer)
       guard let next = moment.next?.time, next < span.end, try moment.advance(cursor: &cursor) else { break }
+      time = next
     }
     // Once more where it ends, so that every player shows it to the end.
-    let time = max(span.end + -timeline.frameInterval, max(moment.current.time, span.start) + 1_000_000)
+    // At the earliest a millisecond, the encoder's tick, after the one before.
+    time = max(span.end + -timeline.frameInterval, time + 1_000_000)
     try sound?.write(until: time, to: &writer)
     if time < span.end {
       try pictures.write(
