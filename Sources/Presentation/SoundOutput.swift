@@ -13,6 +13,9 @@ package protocol SoundSource: ~Copyable, SendableMetatype {
 
 /// The default sound output, on a thread of its own, and the clock that it makes: PulseAudio's, else ALSA's.
 package final class SoundOutput: Sendable {
+  /// What a device is given to fall silent, in ns: a server that answers takes a few ms.
+  private static let patience: Int64 = 1_000_000_000
+
   private let control: SoundControl
   private let thread: WorkerThread
 
@@ -31,7 +34,8 @@ package final class SoundOutput: Sendable {
 
   deinit {
     control.end()
-    thread.join()
+    // A thread that hangs in a call to a stopped server keeps nobody: the program ends without it.
+    thread.join(until: MonotonicClock.now() + Self.patience)
   }
 
   /// Plays from `time` of the session on; what was playing is cut off.
