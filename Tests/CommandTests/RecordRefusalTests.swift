@@ -5,13 +5,10 @@ import Testing
 
 /// Bad input gets one sentence and a documented code, and leaves nothing in the archive.
 @Suite struct RecordRefusalTests {
-  /// One display for all of them: nothing is recorded on it.
-  private static let display = Result { try VirtualDisplay(size: "320x240") }
-
   private func expectRefused(
     _ arguments: [String], code: ExitCode, naming words: [String], environment: [String: String?] = [:]
   ) throws {
-    let rig = try RecorderRig(display: Self.display.get())
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let result = try rig.run(["record", "--duration", "1"] + arguments, environment: environment)
     #expect(result.ending == .exit(code.rawValue))
     #expect(result.text == "")
@@ -87,7 +84,7 @@ import Testing
   }
 
   @Test func anOddTitleIsKeptAsItIs() throws {
-    let rig = try RecorderRig(display: Self.display.get())
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let title = "it's \"quoted\"\nnew line 🙂 \u{1B}[31m" + String(repeating: "ä", count: 5_000)
     let id = try rig.record(seconds: 0.2, ["--title", title])
     #expect(try rig.manifest(id).options.title == title)
