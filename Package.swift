@@ -84,6 +84,6 @@ let package = Package(
     tests("ReplayTests", ["Replay", "Presentation", "Media", "Archive", "Threading"]),
     tests("IndexTests", ["Index", "Archive"]),
     tests("ArgumentsTests", ["Arguments", "Commands"]),
-    tests("CommandTests", ["Archive", "Media", "Replay", "Index"]),
+    tests("CommandTests", ["Archive", "Media", "Replay", "Index", "Threading"]),
   ]
 )

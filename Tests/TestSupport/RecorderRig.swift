@@ -133,6 +133,18 @@ package enum MediaFile {
     return stride(from: 0, to: result.output.count - size + 1, by: size).map { Array(result.output[$0..<$0 + size]) }
   }
 
+  /// One sound track's left channel at 48 kHz, from the file's time 0 on.
+  /// - Parameter track: its number among the sound tracks, from 0.
+  package static func sound(_ path: String, track: Int = 0) throws -> [Float] {
+    let result = try run(
+      [
+        "ffmpeg", "-v", "error", "-i", path, "-map", "0:a:\(track)", "-af",
+        "aresample=48000:async=1:first_pts=0,pan=mono|c0=c0", "-f", "f32le", "-",
+      ], seconds: 120)
+    guard result.status == 0 else { throw TestFailure("ffmpeg: \(result.errorText)") }
+    return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+  }
+
   /// The drawn counter of every picture, in order; nil where there is none.
   package static func counters(_ path: String, x: Int = 0, y: Int = 0) throws -> [Int?] {
     let size = PatternLayout.counterSize

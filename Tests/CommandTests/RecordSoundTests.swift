@@ -1,0 +1,118 @@
+import Glibc
+import SessionModel
+import TestSupport
+import Testing
+import Threading
+
+/// What `record` keeps of sound, beside the picture and read back by another program.
+@Suite(.serialized) struct RecordSoundTests {
+  /// A rig with a display and the environment of `server`.
+  private func rig(_ server: SoundServer) throws -> RecorderRig {
+    try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: server.environment)
+  }
+
+  @Test func bothTonesStartWithTheFlashAndHaveTheirLevels() throws {
+    let server = try SoundServer()
+    let rig = try rig(server)
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "000000"])
+    let players = try (desktop: TimedPlayer(server), feed: TimedPlayer(server, sink: "feed"))
+    let recording = try rig.record(["--app-audio", "--microphone", "--no-cursor"])
+    let start = MonotonicClock.now() + 1_000_000_000
+    // One after the other, each with a flash, then both together.
+    players.desktop.play(1000, amplitude: 0.25, seconds: 0.2, at: start)
+    players.feed.play(440, amplitude: 0.25, seconds: 0.2, at: start + 1_000_000_000)
+    for player in [(players.desktop, 1000.0), (players.feed, 440.0)] {
+      player.0.play(player.1, amplitude: 0.25, seconds: 1, at: start + 2_000_000_000)
+    }
+    var flashes: [Int64] = []
+    for time in [start, start + 1_000_000_000] {
+      try waitUntil("the tone") { MonotonicClock.now() >= time }
+      flashes.append(try client.tell("flash"))
+    }
+    try waitUntil("the end") { MonotonicClock.now() >= start + 3_500_000_000 }
+    recording.process.signal(SIGINT)
+    let result = try recording.process.wait()
+    #expect(result.status == 0, "\(result.errorText)")
+
+    let file = rig.media(recording.id)
+    let pixels = try MediaFile.pictures(file, PixelRect(x: 100, y: 100, width: 1, height: 1))
+    let isWhite = pixels.map { $0[0] > 128 }
+    let times = try MediaFile.times(file)
+    let shown = isWhite.indices.filter { isWhite[$0] && ($0 == 0 || !isWhite[$0 - 1]) }.map { times[$0] }
+    try #require(shown.count == 2)
+    let sound = try MediaFile.sound(file)
+    let epoch = try rig.manifest(recording.id).clock.monotonic
+    for (index, tone) in [start, start + 1_000_000_000].enumerated() {
+      let expected = Double(tone - epoch) / 1e9
+      let first = Int((expected - 0.4) * 48_000)
+      let begin = try #require(onset(in: Array(sound[first..<first + 38_400]), above: 0.05))
+      let heard = Double(first + begin) / 48
+      // In the file sound and picture are as far apart as they were made.
+      let made = Double(tone - flashes[index]) / 1e6
+      let skew = heard - Double(shown[index]) - made
+      #expect(abs(skew) <= 40, "tone \(index) is \(skew) ms late")
+    }
+    let both = Int((Double(start - epoch) / 1e9 + 2.2) * 48_000)
+    let part = Array(sound[both..<both + 28_800])
+    #expect(abs(decibels(usualAmplitude(of: 1000, in: part), over: 0.25)) < 1)
+    #expect(abs(decibels(usualAmplitude(of: 440, in: part), over: 0.25)) < 1)
+    let track = try #require(try rig.manifest(recording.id).tracks.last)
+    #expect(track.inputs == ["application", "microphone"])
+  }
+
+  @Test func withoutASoundServerThePictureIsRecordedAndAWarningSaysSo() throws {
+    let folder = try TemporaryFolder()
+    let rig = try RecorderRig(
+      display: VirtualDisplay(size: "320x240"), environment: ["PULSE_SERVER": "unix:\(folder.file("none"))"])
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "ff8000"])
+    let result = try rig.run(["record", "--app-audio", "--microphone", "--no-cursor", "--duration", "1.5"])
+    try client.process.stop()
+    #expect(result.status == 0)
+    let id = try #require(SessionID(result.text.dropLast()))
+    let lines = result.errorText.split(separator: "\n")
+    for input in ["application sound", "microphone"] {
+      #expect(
+        lines.contains { $0.contains("No sound server answers") && $0.contains("The \(input) is silent until") },
+        "\(result.errorText)")
+    }
+    let colour = try MediaFile.pictures(rig.media(id), PixelRect(x: 100, y: 100, width: 1, height: 1))[0]
+    for (value, wanted) in zip(colour, [0, 0x80, 0xFF]) { #expect(abs(Int(value) - wanted) <= 4) }
+    let sound = try MediaFile.sound(rig.media(id))
+    #expect(sound.allSatisfy { $0.magnitude < 0.000_1 })
+    #expect(abs(sound.count - 72_000) < 1024)
+    let gaps = try rig.events(id).compactMap(\.gap)
+    #expect(Set(gaps.map(\.track)) == ["application", "microphone"])
+    #expect(gaps.allSatisfy { $0.start == .zero && abs($0.end.seconds - 1.5) < 0.02 })
+  }
+
+  @Test(arguments: [
+    ("--app-audio=pulse:nonesuch", "The sound server has no source for pulse:nonesuch."),
+    ("--microphone=pulse:nonesuch", "The sound server has no source for pulse:nonesuch."),
+    ("--app-audio=alsa:nonesuch", "There is no sound device alsa:nonesuch."),
+    ("--microphone=alsa:hw:7", "There is no sound device alsa:hw:7."),
+  ])
+  func aNamedDeviceThatIsMissingIsAnError(option: String, sentence: String) throws {
+    let server = try SoundServer()
+    let rig = try rig(server)
+    let result = try rig.run(["record", option, "--duration", "1"])
+    #expect(result.ending == .exit(ExitCode.unavailable.rawValue))
+    #expect(result.text == "")
+    #expect(result.errorText.hasPrefix("recorder: \(sentence)"), "\(result.errorText)")
+    #expect(try run(["find", rig.archive, "-name", "manifest.json"]).text == "")
+  }
+
+  @Test func anALSADeviceCanBeNamedForTheApplicationsSound() throws {
+    let server = try SoundServer()
+    let rig = try rig(server)
+    let recording = try rig.record(["--app-audio=alsa:\(server.alsaPCM(source: "desktop.monitor"))"])
+    let player = try server.playTone(1000, amplitude: 0.25, seconds: 4)
+    try waitUntil("the tone to be over") { !player.isRunning }
+    recording.process.signal(SIGINT)
+    #expect(try recording.process.wait().status == 0)
+    let sound = try MediaFile.sound(rig.media(recording.id))
+    let start = try #require(onset(in: sound, above: 0.05)) + 24_000
+    let part = Array(sound[start..<start + 48_000])
+    #expect(abs(decibels(usualAmplitude(of: 1000, in: part), over: 0.25)) < 1)
+    #expect(abs(pitch(of: part) - 1000) <= 3.1)
+  }
+}
