@@ -23,7 +23,7 @@ private final class Feeder {
   }
 
   /// Places `count` blocks one after the other, the first at `time` seconds.
-  func feed(_ count: Int, at time: Double, hole: AudioHole = .none) throws {
+  func feed(_ count: Int, at time: Double, isBeginning: Bool = false, hole: AudioHole = .none) throws {
     let frames = format.sampleRate / 100
     for index in 0..<count {
       var block = AudioBlock()
@@ -31,6 +31,7 @@ private final class Feeder {
       block.frames = frames
       block.time = Int64((time + Double(index) / 100) * 1e9)
       block.hole = index == 0 ? hole : .none
+      block.isBeginning = index == 0 && isBeginning
       for frame in 0..<frames {
         let sample = 0.5 * Float(sin(2 * .pi * 1000 * Double(phase) / Double(format.sampleRate)))
         for channel in 0..<format.channels { block.samples[frame * format.channels + channel] = sample }
@@ -58,7 +59,7 @@ private final class Feeder {
   @Test(arguments: [8000, 16_000, 44_100, 48_000, 96_000], [1, 2, 4])
   func anyFormatComesOutAtItsLevelAndPitch(rate: Int, channels: Int) throws {
     let feeder = Feeder(AudioFormat(sampleRate: rate, channels: channels))
-    try feeder.feed(100, at: 0, hole: .opened)
+    try feeder.feed(100, at: 0, isBeginning: true)
     #expect(abs(Double(feeder.lane.end) - 48_000) < 480)
     let (left, right) = feeder.take(0.9)
     for side in [left, right] where channels <= 2 {
@@ -72,14 +73,14 @@ private final class Feeder {
 
   @Test func whatWasHeardBeforeTheEpochIsLeftOut() throws {
     let feeder = Feeder(AudioFormat(sampleRate: 48_000, channels: 2))
-    try feeder.feed(20, at: -0.105, hole: .opened)
+    try feeder.feed(20, at: -0.105, isBeginning: true)
     #expect(abs(Double(feeder.lane.end) - 0.095 * 48_000) < 48)
     #expect(feeder.gaps.list.isEmpty)
   }
 
   @Test func aLateStartIsSilenceAndAGap() throws {
     let feeder = Feeder(AudioFormat(sampleRate: 48_000, channels: 1), epoch: 0)
-    try feeder.feed(20, at: 0.25, hole: .opened)
+    try feeder.feed(20, at: 0.25, isBeginning: true)
     let left = feeder.take(0.4).left
     #expect(onset(in: left, above: 0.001).map { abs($0 - 12_000) <= 2 } == true)
     #expect(
@@ -92,7 +93,7 @@ private final class Feeder {
   @Test(arguments: [AudioHole.overrun, .backlog])
   func aHoleIsSilenceOfItsLengthAndAGapWithTheReason(hole: AudioHole) throws {
     let feeder = Feeder(AudioFormat(sampleRate: 48_000, channels: 2))
-    try feeder.feed(20, at: 0, hole: .opened)
+    try feeder.feed(20, at: 0, isBeginning: true)
     try feeder.feed(20, at: 0.5, hole: hole)
     let left = feeder.take(0.65).left
     #expect(left.seconds(0.21, 0.499).allSatisfy { $0.magnitude < 0.001 })
@@ -106,7 +107,7 @@ private final class Feeder {
 
   @Test func soundThatComesAfterItsTimeWasMixedIsLeftOut() throws {
     let feeder = Feeder(AudioFormat(sampleRate: 48_000, channels: 2))
-    try feeder.feed(10, at: 0, hole: .opened)
+    try feeder.feed(10, at: 0, isBeginning: true)
     feeder.lane.fill(to: 24_000, because: .stalled)
     // 0.1 s to 0.5 s come too late; what follows is in its place.
     try feeder.feed(60, at: 0.1)
@@ -119,7 +120,7 @@ private final class Feeder {
 
   @Test func silenceAtTheEndIsAGapToo() throws {
     let feeder = Feeder(AudioFormat(sampleRate: 48_000, channels: 2))
-    try feeder.feed(10, at: 0, hole: .opened)
+    try feeder.feed(10, at: 0, isBeginning: true)
     feeder.lane.fill(to: 48_000, because: .lost)
     feeder.lane.finish()
     #expect(feeder.gaps.list.map(\.end) == [Timestamp(seconds: 1)])

@@ -39,6 +39,9 @@ final class AudioRecording: Sendable {
   /// The session's time now.
   var now: Timestamp { Timestamp(nanoseconds: MonotonicClock.now() - epoch) }
 
+  /// The time `seconds` of the session, in ns of `CLOCK_MONOTONIC`.
+  func time(_ seconds: Double) -> Int64 { epoch + Int64(seconds * 1e9) }
+
   /// Waits until `seconds` of the session have passed.
   func wait(until seconds: Double) throws {
     try waitUntil("\(seconds) s of the session") { now.seconds >= seconds }

@@ -47,10 +47,7 @@ package final class SoundServer: Sendable {
       return try run(["pactl", "get-default-source"], environment: environment).text == "microphone\n"
     }
     // Without a reader in a hurry an idle null sink delivers in pieces of two seconds.
-    readers = try ["desktop.monitor", "feed.monitor"].map { source in
-      try ChildProcess(
-        ["parec", "--latency-msec=5", "--raw", "-d", source, "/dev/null"], environment: ["PULSE_SERVER": address])
-    }
+    readers = try ["desktop.monitor", "feed.monitor"].map { source in try Self.reader(of: source, address) }
   }
 
   /// What a client of this server needs in its environment; ALSA's `default` leads to it too.
@@ -99,7 +96,28 @@ package final class SoundServer: Sendable {
   /// - Returns: what it printed.
   @discardableResult
   package func control(_ arguments: String...) throws -> String {
-    try run(["pactl"] + arguments, environment: environment).text
+    let result = try run(["pactl"] + arguments, environment: environment)
+    guard result.status == 0 else { throw TestFailure("pactl \(arguments): \(result.errorText)") }
+    return result.text
+  }
+
+  /// Adds an output called `sink`, with a reader of its monitor that lasts as long as it does.
+  package func addOutput(_ sink: String) throws -> ChildProcess {
+    try control("load-module", "module-null-sink", "sink_name=\(sink)", "norewinds=1")
+    return try Self.reader(of: "\(sink).monitor", address)
+  }
+
+  /// Takes the output called `sink` away, as a headset that is pulled out.
+  package func removeOutput(_ sink: String) throws {
+    let modules = try control("list", "short", "modules").split(separator: "\n")
+    let module = modules.first { $0.contains("sink_name=\(sink) ") }?.prefix { $0.isNumber }
+    guard let module else { throw TestFailure("no output \(sink)") }
+    try control("unload-module", String(module))
+  }
+
+  private static func reader(of source: String, _ address: String) throws -> ChildProcess {
+    try ChildProcess(
+      ["parec", "--latency-msec=5", "--raw", "-d", source, "/dev/null"], environment: ["PULSE_SERVER": address])
   }
 
   /// Ends the server at once, as a crash would.

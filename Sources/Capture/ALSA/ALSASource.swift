@@ -7,11 +7,14 @@ import Threading
 package struct ALSASource: ~Copyable, AudioSource {
   package let format: AudioFormat
   package let deviceName: String
+  // ALSA's names lead to one device, or its plugin follows by itself.
+  package let isOutdated = false
   private let pcm: OpaquePointer
   private let sampleFormat: ALSASampleFormat
   /// Where samples that are no floats are read to.
   private let scratch: UnsafeMutablePointer<Int32>
-  private var hole = AudioHole.opened
+  private var isBeginning = true
+  private var hole = AudioHole.none
   private var lastSound = MonotonicClock.now()
 
   /// Opens the PCM called `name`, at the rate nearest to 48 kHz and the channel count nearest to stereo that it has
@@ -76,6 +79,14 @@ package struct ALSASource: ~Copyable, AudioSource {
     guard started >= 0 || snd_pcm_state(pcm) == SND_PCM_STATE_RUNNING else { throw lost(started) }
   }
 
+  package var outage: AudioHole {
+    switch snd_pcm_state(pcm) {
+    case SND_PCM_STATE_DISCONNECTED: .lost
+    case SND_PCM_STATE_SUSPENDED: .suspended
+    default: .stalled
+    }
+  }
+
   private func lost(_ status: Int32) -> RecorderError {
     RecorderError(
       .sourceLost,
@@ -86,13 +97,13 @@ package struct ALSASource: ~Copyable, AudioSource {
     sampleFormat.convert(scratch, to: block.samples, count: frames * format.channels)
     let (unread, now) = unreadFrames()
     let age = (unread + Int64(frames)) * 1_000_000_000 / Int64(format.sampleRate)
-    if now - lastSound >= AudioBlock.longestPause && hole == .none { hole = .stalled }
+    if now - lastSound >= AudioBlock.longestPause && hole == .none && !isBeginning { hole = .stalled }
     lastSound = now
     block.time = now - age
     block.format = format
     block.frames = frames
-    block.hole = hole
-    hole = .none
+    (block.isBeginning, block.hole) = (isBeginning, hole)
+    (isBeginning, hole) = (false, .none)
   }
 }
 

@@ -17,6 +17,8 @@ package struct AudioBlock: ~Copyable {
   package var frames = 0
   /// When the first frame was heard or said, in ns of `CLOCK_MONOTONIC`.
   package var time: Int64 = 0
+  /// Whether it is the first of a newly opened device.
+  package var isBeginning = false
   /// What lies between the block before and this one.
   package var hole = AudioHole.none
   /// Which of the recording's inputs it came from; free for the owner of the queue.
@@ -35,25 +37,32 @@ package struct AudioBlock: ~Copyable {
 package enum AudioHole: UInt8, Sendable {
   /// Nothing is known to be missing.
   case none
-  /// It is a newly opened device's first.
-  case opened
+  /// The person has switched to another device.
+  case switched
   /// The device's buffer ran over because it was read too late.
   case overrun
   /// The reader had no free block because what follows it was too slow.
   case backlog
   /// The device paused; whether sound is missing, the time tells.
   case stalled
-  /// The device or its server was not there.
+  /// The server had put the device to sleep.
+  case suspended
+  /// The device was not there.
   case lost
+  /// The sound server was not there.
+  case serverLost
 
   /// The reason that a `Gap` gives.
   package var reason: String {
     switch self {
-    case .none, .opened: "no sound arrived"
+    case .none: "no sound arrived"
     case .overrun: "the device was read too late"
     case .backlog: "the recorder fell behind"
     case .stalled: "the device delivered nothing"
+    case .switched: "another device was chosen"
+    case .suspended: "the device was asleep"
     case .lost: "the device was not there"
+    case .serverLost: "the sound server was not there"
     }
   }
 }

@@ -8,9 +8,14 @@ package protocol AudioSource: ~Copyable {
   /// The device's name as its backend gives it; outside text.
   var deviceName: String { get }
 
+  /// Whether the person has chosen another device since, so that this one is to be opened again by its name.
+  var isOutdated: Bool { get }
+  /// Why the device delivers nothing now.
+  var outage: AudioHole { get }
+
   /// Waits for sound and puts what there is into `block`: its samples, `frames`, `format`, `time` and `hole`.
   /// - Parameter deadline: ns of `CLOCK_MONOTONIC`.
-  /// - Returns: false when nothing had come by then; the block is unchanged.
+  /// - Returns: false when nothing had come by then, or the device is outdated; the block is unchanged.
   /// - Throws: `RecorderError` (sourceLost) when the device or its server is gone: it has to be opened again.
   mutating func read(into block: inout AudioBlock, until deadline: Int64) throws(RecorderError) -> Bool
 }
@@ -22,18 +27,22 @@ package enum AudioDevice: Hashable, Sendable {
   /// An ALSA PCM, by its name.
   case alsa(pcm: String)
 
-  /// The monitor of the default output: what the applications play.
-  package static let defaultMonitor = AudioDevice.pulse(source: "@DEFAULT_MONITOR@")
+  /// libpulse's names for the monitor of the default output, and for the default input.
+  package static let defaultMonitorName = "@DEFAULT_MONITOR@"
+  package static let defaultSourceName = "@DEFAULT_SOURCE@"
 
-  /// The default microphones, best first. ALSA's `default` is what the machine's administrator and its user configured,
-  /// with or without a sound server; where ALSA has none the server's own default source is taken.
-  package static let defaultMicrophones = [AudioDevice.alsa(pcm: "default"), .pulse(source: "@DEFAULT_SOURCE@")]
+  /// The monitor of the default output: what the applications play.
+  package static let defaultMonitor = AudioDevice.pulse(source: defaultMonitorName)
+
+  /// The default microphones, best first: the sound server's default input, which is followed when the person switches
+  /// it, else ALSA's `default`, which needs no server.
+  package static let defaultMicrophones = [AudioDevice.pulse(source: defaultSourceName), .alsa(pcm: "default")]
 
   /// What a person calls it, fit to be shown.
   package var description: String {
     switch self {
     case .defaultMonitor: "the default output's monitor"
-    case .pulse("@DEFAULT_SOURCE@"): "the default input"
+    case .pulse(Self.defaultSourceName): "the default input"
     case .pulse(let source): "pulse:\(source.printable(atMost: 60))"
     case .alsa(let pcm): "alsa:\(pcm.printable(atMost: 60))"
     }

@@ -10,8 +10,10 @@ struct PulseConnection: ~Copyable {
 
   private let loop: OpaquePointer
   let context: OpaquePointer
+  /// Written by libpulse while the loop turns.
+  private let news: UnsafeMutablePointer<PulseNews>
 
-  /// Connects.
+  /// Connects, and has the server tell of changes from then on.
   /// - Parameter server: the server's address; nil is $PULSE_SERVER or the default.
   /// - Throws: `RecorderError` (unavailable) when no server answers.
   init(server: String?) throws(RecorderError) {
@@ -20,16 +22,29 @@ struct PulseConnection: ~Copyable {
       pa_mainloop_free(loop)
       throw Self.noMemory
     }
+    let news = UnsafeMutablePointer<PulseNews>.allocate(capacity: 1)
+    news.initialize(to: PulseNews())
     do throws(RecorderError) {
       try Self.connect(context, to: server, loop: loop)
     } catch {
       Self.free(context, loop: loop)
+      news.deallocate()
       throw error
     }
-    (self.loop, self.context) = (loop, context)
+    PulseNews.subscribe(context, news)
+    (self.loop, self.context, self.news) = (loop, context, news)
   }
 
-  deinit { Self.free(context, loop: loop) }
+  deinit {
+    Self.free(context, loop: loop)
+    news.deallocate()
+  }
+
+  /// What the server has told of since the last call.
+  func takeNews() -> PulseNews {
+    defer { news.pointee = PulseNews() }
+    return news.pointee
+  }
 
   private static func connect(
     _ context: OpaquePointer, to server: String?, loop: OpaquePointer
@@ -65,12 +80,19 @@ struct PulseConnection: ~Copyable {
   /// - Returns: whether it is, before `deadline`.
   func wait(for operation: OpaquePointer?, until deadline: Int64) -> Bool {
     guard let operation else { return false }
-    defer { pa_operation_unref(operation) }
+    defer {
+      // What comes later must not be written to where the caller no longer is.
+      if pa_operation_get_state(operation) == PA_OPERATION_RUNNING { pa_operation_cancel(operation) }
+      pa_operation_unref(operation)
+    }
     while pa_operation_get_state(operation) == PA_OPERATION_RUNNING {
       if !turn(until: deadline) { return false }
     }
     return pa_operation_get_state(operation) == PA_OPERATION_DONE
   }
+
+  /// Whether the server is still there.
+  var isAlive: Bool { pa_context_get_state(context) == PA_CONTEXT_READY }
 
   /// libpulse's words for the last failure.
   var failure: String { Self.failure(context) }

@@ -2,15 +2,20 @@ internal import CPulse
 package import SessionModel
 import Threading
 
-/// A source of a PulseAudio or PipeWire server: a microphone, or the monitor of an output.
+/// A source of a PulseAudio or PipeWire server: a microphone, or the monitor of an output. One of the server's defaults
+/// becomes outdated when the person chooses another.
 package struct PulseSource: ~Copyable, AudioSource {
   package let format: AudioFormat
   package let deviceName: String
+  package private(set) var isOutdated = false
+  /// What was asked for: a name of the server, or of one of its defaults.
+  private let name: String
   private let connection: PulseConnection
   private let stream: OpaquePointer
   /// The server's piece that is being read, with the frames already taken from it.
   private var piece: (samples: UnsafePointer<Float>, frames: Int, taken: Int, time: Int64)?
-  private var hole = AudioHole.opened
+  private var isBeginning = true
+  private var hole = AudioHole.none
   private var clock: PulseStreamClock
   private var lastSound: Int64 = 0
   private var lastQuestion: Int64 = 0
@@ -44,6 +49,7 @@ package struct PulseSource: ~Copyable, AudioSource {
     deviceName = pa_stream_get_device_name(stream).map { String(cString: $0) } ?? source
     clock = PulseStreamClock(
       bytesPerSecond: Int64(format.sampleRate * format.channels * MemoryLayout<Float>.stride))
+    name = source
     self.stream = stream
     self.connection = connection
   }
@@ -55,8 +61,9 @@ package struct PulseSource: ~Copyable, AudioSource {
     var attributes = pa_buffer_attr()
     (attributes.maxlength, attributes.tlength, attributes.prebuf, attributes.minreq) = (.max, .max, .max, .max)
     attributes.fragsize = UInt32(bytesPerSecond / piecesPerSecond)
-    // ADJUST_LATENCY makes the device itself deliver that often.
-    let flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_FIX_RATE.rawValue
+    // ADJUST_LATENCY makes the device itself deliver that often. DONT_MOVE: when an output goes away, servers move those
+    // who listen to it to the default input, and the microphone would be recorded in its place.
+    let flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_FIX_RATE.rawValue | PA_STREAM_DONT_MOVE.rawValue
     let deadline = MonotonicClock.now() + PulseConnection.patience
     guard pa_stream_connect_record(stream, source, &attributes, pa_stream_flags(rawValue: flags)) >= 0 else {
       throw refused(source, connection)
@@ -87,6 +94,8 @@ package struct PulseSource: ~Copyable, AudioSource {
         take(into: &block)
         return true
       }
+      follow(until: deadline)
+      if isOutdated { return false }
       guard connection.turn(until: deadline) else {
         try checkAlive()
         return false
@@ -95,11 +104,26 @@ package struct PulseSource: ~Copyable, AudioSource {
   }
 
   private func checkAlive() throws(RecorderError) {
-    guard pa_context_get_state(connection.context) == PA_CONTEXT_READY, pa_stream_get_state(stream) == PA_STREAM_READY
-    else {
-      throw RecorderError(
-        .sourceLost, "The sound server ended or took \(deviceName.printable(atMost: 60)) away (\(connection.failure)).")
+    guard connection.isAlive else {
+      throw RecorderError(.sourceLost, "The sound server ended (\(connection.failure)).")
     }
+    guard pa_stream_get_state(stream) == PA_STREAM_READY else {
+      throw RecorderError(.sourceLost, "The sound server took \(deviceName.printable(atMost: 60)) away.")
+    }
+  }
+
+  package var outage: AudioHole {
+    if !connection.isAlive { return .serverLost }
+    if pa_stream_get_state(stream) != PA_STREAM_READY { return .lost }
+    return pa_stream_is_suspended(stream) == 1 ? .suspended : .stalled
+  }
+
+  /// Looks whether the name leads to another device now.
+  private mutating func follow(until deadline: Int64) {
+    guard connection.takeNews().defaults, let defaults = PulseDefaults.ask(connection, until: deadline),
+      let now = defaults.source(called: name)
+    else { return }
+    isOutdated = now != deviceName
   }
 
   /// Makes sure that `piece` holds sound.
@@ -131,7 +155,7 @@ package struct PulseSource: ~Copyable, AudioSource {
   private mutating func date(until deadline: Int64) throws(RecorderError) -> Bool {
     let now = MonotonicClock.now()
     let isFresh = now - lastSound < AudioBlock.longestPause
-    if !isFresh && hole == .none { hole = .stalled }
+    if !isFresh && hole == .none && !isBeginning { hole = .stalled }
     lastSound = now
     if isFresh {
       if now - lastQuestion >= Self.questionInterval {
@@ -167,8 +191,8 @@ package struct PulseSource: ~Copyable, AudioSource {
     block.format = format
     block.frames = count
     block.time = time + Int64(taken) * 1_000_000_000 / Int64(format.sampleRate)
-    block.hole = hole
-    hole = .none
+    (block.isBeginning, block.hole) = (isBeginning, hole)
+    (isBeginning, hole) = (false, .none)
     if taken + count < frames {
       piece = (samples, frames, taken + count, time)
     } else {

@@ -15,15 +15,25 @@ struct AudioCaptureLoop: ~Copyable {
   let opened: BoundedQueue<RecorderError?>
 
   private var block = AudioBlock()
+  /// What lies before the next block, and whether the device begins with it.
   private var hole = AudioHole.none
+  private var isBeginning = false
   /// The outage that the person was told of.
   private var isTold = false
   private var wasOpen = false
+  /// Whether the person chose another device, which is to be opened next.
+  private var isSwitching = false
+  /// Tells when a missing device may have come; nil while there is no server to ask.
+  private var watch: PulseWatch?
 
-  /// Nanoseconds between two attempts to open a device.
-  private static var retryInterval: Int64 { 1_000_000_000 }
-  /// A device that delivers nothing for so many ns is opened again (DESIGN section 6b): some report no error.
-  private static var watchdog: Int64 { 1_000_000_000 }
+  /// Nanoseconds between two attempts to open a device of which nobody tells: half of the 200 ms in which it is to be
+  /// heard again.
+  private static var retryInterval: Int64 { 100_000_000 }
+  /// Nanoseconds between two attempts when the server tells of changes, in case that it does not.
+  private static var watchInterval: Int64 { 2_000_000_000 }
+  /// A device that delivers nothing for so many ns is opened again (DESIGN section 6b): some report no error. It is also
+  /// how long the mix waits for it.
+  private static var watchdog: Int64 { 500_000_000 }
   /// How often a silent device's thread looks whether it is to end, in ns.
   private static var patience: Int64 { 50_000_000 }
 
@@ -37,67 +47,116 @@ struct AudioCaptureLoop: ~Copyable {
   /// Captures until `input.isStopping`.
   mutating func run() {
     while !input.isStopping.load(ordering: .relaxed) {
+      let start = MonotonicClock.now()
       var failure: RecorderError?
       for device in input.devices {
         do throws(RecorderError) {
-          switch device {
-          case .pulse(let name):
-            var source = try PulseSource(source: name, server: input.server)
-            try capture(&source)
-          case .alsa(let name):
-            var source = try ALSASource(pcm: name)
-            try capture(&source)
-          }
-          return
+          try capture(device)
+          failure = nil
+          break
         } catch {
           // The first device is the one that was meant: its failure is what to tell, unless a later one was at work.
           if failure == nil || error.code == .sourceLost { failure = error }
           if error.code == .sourceLost { break }
         }
       }
-      if let failure { tell(failure) }
-      _ = input.wake.wait(until: MonotonicClock.now() + Self.retryInterval)
-      input.wake.drain()
+      guard let failure else { continue }
+      tell(failure)
+      // One that was open for a while may be there again at once, under its name or as another default.
+      if MonotonicClock.now() - start < Self.retryInterval { waitForChange() }
     }
   }
 
-  /// Hands on what `source` delivers until the input stops.
+  private mutating func capture(_ device: AudioDevice) throws(RecorderError) {
+    switch device {
+    case .pulse(let name):
+      var source = try PulseSource(source: name, server: input.server)
+      try capture(&source)
+    case .alsa(let name):
+      var source = try ALSASource(pcm: name)
+      try capture(&source)
+    }
+  }
+
+  /// Hands on what `source` delivers until the input stops, or the person has chosen another device.
   /// - Throws: `RecorderError` (sourceLost) when it has to be opened again.
   private mutating func capture(_ source: inout some AudioSource & ~Copyable) throws(RecorderError) {
+    watch = nil
     tellOpened(source.deviceName)
     wasOpen = true
     defer { input.isLive.store(false, ordering: .relaxed) }
     var lastSound = MonotonicClock.now()
-    while !input.isStopping.load(ordering: .relaxed) {
+    while !input.isStopping.load(ordering: .relaxed), !source.isOutdated {
       let now = MonotonicClock.now()
-      guard try source.read(into: &block, until: now + Self.patience) else {
-        if now - lastSound >= Self.watchdog { throw stalled(source.deviceName) }
-        continue
+      do throws(RecorderError) {
+        guard try source.read(into: &block, until: now + Self.patience) else {
+          input.outage = source.outage
+          if now - lastSound >= Self.watchdog { throw stalled(source.deviceName) }
+          continue
+        }
+      } catch {
+        input.outage = source.outage
+        hole = source.outage
+        throw error
       }
       lastSound = MonotonicClock.now()
+      input.outage = .stalled
       input.isLive.store(true, ordering: .relaxed)
       if isTold { tellReturned(source.deviceName) }
       handOn()
+    }
+    isSwitching = source.isOutdated
+    if isSwitching { hole = .switched }
+  }
+
+  /// Waits until it is worth trying again to open the device, or the input stops.
+  private mutating func waitForChange() {
+    let isServed = input.devices.contains { if case .pulse = $0 { true } else { false } }
+    if isServed, watch == nil {
+      do throws(RecorderError) {
+        watch = try PulseWatch(server: input.server)
+        // What changed before the server was asked to tell is not told: the device is tried once more.
+        return
+      } catch {}
+    }
+    let end = MonotonicClock.now() + Self.watchInterval
+    while !input.isStopping.load(ordering: .relaxed), MonotonicClock.now() < end {
+      switch watch?.wait(until: MonotonicClock.now() + Self.patience) {
+      case nil:
+        _ = input.wake.wait(until: MonotonicClock.now() + Self.retryInterval)
+        input.wake.drain()
+        return
+      case true?:
+        if watch?.isAlive == false { watch = nil }
+        return
+      case false?: break
+      }
     }
   }
 
   /// Gives the block away for an empty one. Without one the sound is left out, and the next block says so.
   private mutating func handOn() {
-    if block.hole == .none { block.hole = hole }
+    if hole != .none { block.hole = hole }
+    if isBeginning { block.isBeginning = true }
     block.input = input.index
     let count = block.frames * block.format.channels
     input.note(level: UnsafeBufferPointer(start: block.samples, count: count).reduce(0) { max($0, $1.magnitude) })
     guard var empty = free.tryPop() else {
-      hole = block.hole == .opened ? .opened : .backlog
+      hole = block.hole == .none ? .backlog : block.hole
+      isBeginning = block.isBeginning
       return
     }
-    hole = .none
+    (hole, isBeginning) = (.none, false)
     swap(&block, &empty)
     _ = filled.push(empty)
   }
 
-  private func tellOpened(_ name: String) {
+  private mutating func tellOpened(_ name: String) {
     _ = opened.tryPush(nil)
+    if isSwitching {
+      reporter.tell(.device, "The \(input.title) is recorded from \(name.printable(atMost: 120)) now, as was chosen.")
+      isSwitching = false
+    }
     if wasOpen || isTold { return }
     reporter.tell(.device, "The \(input.title) is recorded from \(name.printable(atMost: 120)).")
   }
@@ -113,10 +172,10 @@ struct AudioCaptureLoop: ~Copyable {
     guard !isTold, wasOpen || !input.isDemanded else { return }
     isTold = true
     reporter.tell(
-      .warning, "\(failure.message) The \(input.title) is silent until it can be opened; it is tried every second.")
+      .warning, "\(failure.message) The \(input.title) is silent until it is there again.")
   }
 
   private func stalled(_ name: String) -> RecorderError {
-    RecorderError(.sourceLost, "The sound device \(name.printable(atMost: 120)) has delivered nothing for a second.")
+    RecorderError(.sourceLost, "The sound device \(name.printable(atMost: 120)) delivers nothing.")
   }
 }

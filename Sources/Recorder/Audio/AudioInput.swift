@@ -26,6 +26,12 @@ final class AudioInput: Sendable {
 
   /// Whether a device is open and delivers.
   let isLive = Atomic<Bool>(false)
+  /// Why nothing comes while nothing comes.
+  var outage: AudioHole {
+    get { AudioHole(rawValue: outageValue.load(ordering: .relaxed)) ?? .lost }
+    set { outageValue.store(newValue.rawValue, ordering: .relaxed) }
+  }
+  private let outageValue = Atomic<UInt8>(AudioHole.lost.rawValue)
   /// Set to end the thread.
   let isStopping = Atomic<Bool>(false)
   /// Wakes the thread while it waits to try again.

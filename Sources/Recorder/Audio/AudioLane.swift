@@ -97,7 +97,7 @@ final class AudioLane {
 
   /// Makes the resampler when the device is another, or another format of it.
   private func prepare(for block: borrowing AudioBlock) throws(RecorderError) {
-    guard block.hole == .opened || block.format != format else { return }
+    guard block.isBeginning || block.format != format else { return }
     format = block.format
     isFirst = true
     synchronizer.reset()

@@ -92,7 +92,7 @@ struct AudioMixLoop: ~Copyable {
       guard count == encoder.frameSize || isLast, let target = sum.baseAddress else { return }
       target.update(repeating: 0, count: count * AudioFormat.mix.channels)
       for (lane, input) in zip(lanes, shared.inputs) {
-        lane.fill(to: position + Int64(count), because: input.isLive.load(ordering: .relaxed) ? .stalled : .lost)
+        lane.fill(to: position + Int64(count), because: input.outage)
         lane.take(count, addingTo: target)
       }
       // Two inputs at full scale make more than full scale: cut, rather than wrapped or scaled by the encoder.

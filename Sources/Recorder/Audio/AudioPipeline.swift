@@ -8,7 +8,7 @@ internal import Threading
 /// where an input has nothing there is silence, and a gap event when that lasts 50 ms.
 ///
 /// A device named by the person that cannot be opened is an error before anything is recorded. A default device that is
-/// missing is a warning: the recording goes on, silent, and tries it again every second.
+/// missing is a warning: the recording goes on, silent, until it is there.
 package final class AudioPipeline: Sendable {
   /// The mixed track's description, for the file's header.
   package let stream: StreamDescription
