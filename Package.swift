@@ -47,23 +47,25 @@ let package = Package(
     library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),
     library("Media", ["SessionModel", "CFFmpeg", "CYUV"]),
     library("Archive", ["SessionModel"]),
-    library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive"]),
+    library("Control", ["SessionModel", "Threading", "CLinux"]),
+    library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive", "Control"]),
     library("Presentation", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),
     library("Replay", ["SessionModel", "Threading", "Media", "Archive", "Presentation"]),
     library("Index", ["SessionModel", "Threading", "Archive", "CSQLite"]),
     library("Arguments", ["SessionModel"]),
     // The command table: every command's words and options, and how a command line is run and its output written.
-    library("Commands", ["SessionModel", "Arguments", "CLinux"]),
+    library("Commands", ["SessionModel", "Arguments", "Control", "CLinux"]),
     // Two programs, since loading FFmpeg takes longer than most commands: `recorder` runs what needs no media library
     // and becomes `recorder-media` for the rest.
     .executableTarget(
       name: "recorder-cli",
-      dependencies: ["SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index"],
+      dependencies: ["SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index", "Control", "CLinux"],
       swiftSettings: strict),
     .executableTarget(
       name: "recorder-media",
       dependencies: [
         "SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index", "Media", "Recorder", "Replay",
+        "Control",
       ],
       swiftSettings: strict),
 
@@ -80,10 +82,11 @@ let package = Package(
     tests("CaptureTests", ["Capture", "Threading"]),
     tests("MediaTests", ["Media"]),
     tests("ArchiveTests", ["Archive"]),
-    tests("RecorderTests", ["Recorder", "Capture", "Media", "Archive", "Threading"]),
+    tests("RecorderTests", ["Recorder", "Capture", "Media", "Archive", "Threading", "Control"]),
     tests("ReplayTests", ["Replay", "Presentation", "Media", "Archive", "Threading"]),
     tests("IndexTests", ["Index", "Archive"]),
-    tests("ArgumentsTests", ["Arguments", "Commands"]),
-    tests("CommandTests", ["Archive", "Media", "Replay", "Index", "Threading"]),
+    tests("ArgumentsTests", ["Arguments", "Commands", "Control"]),
+    tests("ControlTests", ["Control", "Threading"]),
+    tests("CommandTests", ["Archive", "Media", "Replay", "Index", "Control", "Threading"]),
   ]
 )

@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder delete" | "recorder index" | "recorder index rebuild") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder delete" | "recorder index" | "recorder index rebuild") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -25,12 +25,32 @@ _recorder() {
     "recorder record --fps") :; return ;;
     "recorder record --size") :; return ;;
     "recorder record --duration") :; return ;;
+    "recorder record --name") :; return ;;
     "recorder record --title") :; return ;;
     "recorder record --tag") :; return ;;
     "recorder record --codec") :; return ;;
     "recorder record --preset") :; return ;;
     "recorder record --crf") :; return ;;
     "recorder record --pixel-format") mapfile -t COMPREPLY < <(compgen -W "yuv420p yuv444p bgr0" -- "$current"); return ;;
+    "recorder start --display") :; return ;;
+    "recorder start --fps") :; return ;;
+    "recorder start --size") :; return ;;
+    "recorder start --duration") :; return ;;
+    "recorder start --name") :; return ;;
+    "recorder start --title") :; return ;;
+    "recorder start --tag") :; return ;;
+    "recorder start --codec") :; return ;;
+    "recorder start --preset") :; return ;;
+    "recorder start --crf") :; return ;;
+    "recorder start --pixel-format") mapfile -t COMPREPLY < <(compgen -W "yuv420p yuv444p bgr0" -- "$current"); return ;;
+    "recorder stop --name") :; return ;;
+    "recorder status --name") :; return ;;
+    "recorder mark --name") :; return ;;
+    "recorder pause --name") :; return ;;
+    "recorder resume --name") :; return ;;
+    "recorder mute --name") :; return ;;
+    "recorder unmute --name") :; return ;;
+    "recorder split --name") :; return ;;
     "recorder list --limit") :; return ;;
     "recorder list --tag") :; return ;;
     "recorder search --since") :; return ;;
@@ -50,10 +70,39 @@ _recorder() {
   esac
   case "$path" in
     "recorder")
-      words="record list show search replay frame export tag note delete index -h --help --version"
+      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note delete index -h --help --version"
       ;;
     "recorder record")
-      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --title --tag --codec --preset --crf --pixel-format --lossless -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless -h --help"
+      ;;
+    "recorder start")
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless -h --help"
+      ;;
+    "recorder stop")
+      words="--name -h --help"
+      ;;
+    "recorder status")
+      words="--name --watch --json -h --help"
+      ;;
+    "recorder mark")
+      words="--name -h --help"
+      ;;
+    "recorder pause")
+      words="--name -h --help"
+      ;;
+    "recorder resume")
+      words="--name -h --help"
+      ;;
+    "recorder mute")
+      words="--name -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "mic app" -- "$current"); return; }
+      ;;
+    "recorder unmute")
+      words="--name -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "mic app" -- "$current"); return; }
+      ;;
+    "recorder split")
+      words="--name -h --help"
       ;;
     "recorder list")
       words="--limit --tag --json -h --help"

@@ -1,3 +1,4 @@
+import Glibc
 package import SessionModel
 
 /// Where an archive is: the folder that holds `sessions/`, `pending/` and the index.
@@ -37,5 +38,16 @@ package struct ArchiveLocation: Hashable, Sendable {
     static let deletedSuffix = ".deleted"
     /// What the folder of a session is called until it is complete.
     static let newPrefix = ".new-"
+  }
+}
+
+extension ArchiveLocation {
+  /// The bytes that are left for this user on the archive's disk; nil when that is not known.
+  package func bytesFree() -> Int64? {
+    var disk = statvfs()
+    guard statvfs(path, &disk) == 0 else { return nil }
+    let (bytes, overflow) = Int64(clamping: disk.f_bavail).multipliedReportingOverflow(
+      by: Int64(clamping: disk.f_frsize))
+    return overflow ? nil : bytes
   }
 }

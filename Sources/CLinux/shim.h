@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <wchar.h>
 #include <time.h>
 
@@ -19,3 +20,15 @@ int wcwidth(wchar_t character);
 static inline int recorder_columns(unsigned int character) { return wcwidth((wchar_t)character); }
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *deadline);
+
+/* The next client of a listening socket, which no child inherits and which never waits. */
+int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
+static inline int recorder_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+/* The user who made the other end of a local socket, or -1. The structure is struct ucred, which _GNU_SOURCE hides. */
+static inline long long recorder_peer_uid(int descriptor) {
+  struct { int process; unsigned int user; unsigned int group; } peer;
+  socklen_t length = sizeof peer;
+  return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (long long)peer.user : -1;
+}
+/* A new session for a spawned process; declared only under _GNU_SOURCE. */
+static const int recorder_spawn_setsid = 0x80;

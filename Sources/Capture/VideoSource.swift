@@ -18,6 +18,9 @@ package protocol VideoSource: ~Copyable, SendableMetatype {
   ///   whole picture.
   /// - Throws: `SourceLoss.error` when there is nothing left to record.
   mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool
+
+  /// Makes a frame due at once that shows the whole picture, whether it has changed or not.
+  mutating func invalidate()
 }
 
 /// Why `VideoSource.wait` returned.

@@ -11,19 +11,31 @@ package enum HandOver {
   /// - Throws: `RecorderError` (unavailable) when it is in neither place or cannot be started; otherwise it never
   ///   returns.
   package static func exec(_ name: String) throws(RecorderError) {
+    var failure = ENOENT
+    for candidate in try places(of: name) {
+      candidate.withCString { path in _ = execv(path, CommandLine.unsafeArgv) }
+      failure = errno == ENOENT ? failure : errno
+    }
+    throw missing(name, failure)
+  }
+
+  /// The places at which the program `name` is looked for, in this order.
+  /// - Throws: `RecorderError` (systemCall) when this program's own place is unknown.
+  package static func places(of name: String) throws(RecorderError) -> [FilePath] {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     guard count > 0, let program = FilePath(bytes: Array(buffer.prefix(count))) else {
       throw RecorderError(.systemCall, "The program's own place is unknown: \(String(cString: strerror(errno))).")
     }
-    var failure = ENOENT
-    for place in ["", "../libexec/recorder/"] {
-      let folder = program.bytes.prefix((program.bytes.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)
-      guard let candidate = FilePath(bytes: folder + Array("\(place)\(name)".utf8)) else { continue }
-      candidate.withCString { path in _ = execv(path, CommandLine.unsafeArgv) }
-      failure = errno == ENOENT ? failure : errno
+    let folder = program.bytes.prefix((program.bytes.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)
+    return ["", "../libexec/recorder/"].compactMap { place in
+      FilePath(bytes: folder + Array("\(place)\(name)".utf8))
     }
-    throw RecorderError(
+  }
+
+  /// The error for a program that could not be started, for the reason `failure` (errno).
+  package static func missing(_ name: String, _ failure: Int32) -> RecorderError {
+    RecorderError(
       .unavailable, "\(name) cannot be started: \(String(cString: strerror(failure))).",
       hint: "Install the package again: it belongs beside recorder or in ../libexec/recorder.")
   }

@@ -8,6 +8,7 @@ extension ManualPage.Supplement {
       environment: [
         ("RECORDER_ARCHIVE", "The archive's folder; $XDG_DATA_HOME/recorder when it is not set."),
         ("XDG_DATA_HOME", "Where programs keep data; ~/.local/share when it is not set."),
+        ("XDG_RUNTIME_DIR", "Where control sockets are, in recorder/; run/ in the archive when it is not usable."),
         ("DISPLAY", "The X display to record and to replay on; record --display goes before it."),
         ("XAUTHORITY", "The file with the right to use the display; ~/.Xauthority when it is not set."),
         ("PULSE_SERVER", "The sound server, when it is not the one of the session."),

@@ -15,8 +15,8 @@ package actor RecordingSession {
   private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  private nonisolated let parts: RecordingParts
-  private var manifest: Manifest
+  nonisolated let parts: RecordingParts
+  nonisolated let archive: ArchiveLocation
   private var outcome: Outcome?
 
   /// How a recording ended.
@@ -38,8 +38,8 @@ package actor RecordingSession {
   ) throws(RecorderError) {
     executor = QueueExecutor(label: "recording")
     parts = try Startup(options: options, archive: archive, notify: notify).run()
-    manifest = parts.manifest
-    id = parts.manifest.id
+    id = parts.writer.id
+    self.archive = archive
   }
 
   /// Waits until the recording can no longer go on by itself.
@@ -77,6 +77,7 @@ package actor RecordingSession {
   ///   - error: what went wrong, when something did.
   package func stop(_ reason: Manifest.Reason, error: RecorderError? = nil) -> Outcome {
     if let outcome { return outcome }
+    parts.controls.willStop()
     var firstError = error
     func note(_ error: RecorderError?) { firstError = firstError ?? error }
 
@@ -85,13 +86,17 @@ package actor RecordingSession {
     parts.events.stop(until: MonotonicClock.now() + VideoPipeline.patience)
     note(parts.video.finish())
     note(parts.audio?.stop(at: end))
-    let (bytes, muxError) = parts.mux.finish()
+    let (bytes, lastBytes, muxError) = parts.mux.finish()
     note(muxError)
+    parts.control.didSplit(nil)
+    parts.controls.closeGaps(at: end)
 
+    var manifest = parts.manifest.value
+    let last = manifest.segments.count - 1
     manifest.state = .finished
     manifest.end = Manifest.End(reason: reason, time: end, message: firstError?.message)
-    manifest.segments[0].end = end
-    manifest.segments[0].bytes = bytes
+    manifest.segments[last].end = end
+    manifest.segments[last].bytes = lastBytes ?? (last == 0 ? bytes : nil)
     manifest.statistics = Manifest.Statistics(
       frames: parts.control.frames.load(ordering: .relaxed),
       droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed), bytes: bytes)
@@ -102,6 +107,7 @@ package actor RecordingSession {
       note(error)
     }
     parts.writer.close()
+    parts.controls.didStop(firstError)
     let outcome = Outcome(manifest: manifest, error: firstError)
     self.outcome = outcome
     return outcome
@@ -110,7 +116,7 @@ package actor RecordingSession {
   /// Now, or exactly the end of the duration that was asked for.
   private func stopTime(for reason: Manifest.Reason) -> Int64 {
     let now = MonotonicClock.now()
-    guard reason == .duration, let duration = manifest.options.duration else { return now }
+    guard reason == .duration, let duration = parts.manifest.value.options.duration else { return now }
     return min(now, parts.control.epoch + duration)
   }
 }

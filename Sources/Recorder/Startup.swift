@@ -8,12 +8,16 @@ internal import Threading
 /// What a recording consists of while it runs.
 struct RecordingParts: Sendable {
   let control: PipelineControl
-  let manifest: Manifest
+  let manifest: SessionManifest
   let writer: SessionWriter
   let video: VideoPipeline
   let audio: AudioPipeline?
   let mux: MuxPipeline
   let events: WindowEventSource
+  let controls: SessionControls
+  let health: PipelineHealth
+  /// What is recorded, as a person names it.
+  let source: String
 }
 
 /// Brings a recording up in an order in which whatever is wrong is known before anything is written: source, plan, sound
@@ -48,9 +52,10 @@ struct Startup {
       let report = makeReport(to: writer, control)
       let segment = try writer.createSegment(1)
       manifest.segments = [Manifest.Segment(file: segment.file, start: .zero)]
+      let shared = SessionManifest(manifest)
       let mux = try MuxPipeline(
         fileDescriptor: segment.fileDescriptor, streams: streams, metadata: metadata(of: manifest), writer: writer,
-        control: control, packets: packets, report: report)
+        manifest: shared, control: control, packets: packets, report: report)
       file = mux
       try writer.replaceManifest(manifest)
       try annotate(writer, at: clock.utc)
@@ -62,10 +67,11 @@ struct Startup {
       guard control.started.pop() != nil else {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
+      let controls = SessionControls(control: control, audio: audio, report: report)
       return RecordingParts(
-        control: control, manifest: manifest, writer: writer, video: video, audio: audio,
-        mux: mux,
-        events: events)
+        control: control, manifest: shared, writer: writer, video: video, audio: audio, mux: mux, events: events,
+        controls: controls, health: PipelineHealth(control: control, audio: audio, controls: controls),
+        source: plan.options.source.text)
     } catch {
       throw takeDown(after: error, control, packets, video, audio, file, session)
     }

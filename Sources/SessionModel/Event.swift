@@ -67,6 +67,16 @@ package struct Event: Hashable, Codable, Sendable {
     package static let device = Kind(rawValue: "device")
     /// A person marked this moment.
     package static let marker = Kind(rawValue: "marker")
+    /// The recording goes on in time without recording anything, until `resume`.
+    package static let pause = Kind(rawValue: "pause")
+    /// It records again.
+    package static let resume = Kind(rawValue: "resume")
+    /// The sound input that `text` names is silent, until `unmute`.
+    package static let mute = Kind(rawValue: "mute")
+    /// It is recorded again.
+    package static let unmute = Kind(rawValue: "unmute")
+    /// A new media file begins; `text` is its number.
+    package static let split = Kind(rawValue: "split")
     /// Something to tell the person; `text` says it.
     package static let warning = Kind(rawValue: "warning")
     /// The wall clock stepped; `text` says by how much.

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func recordWithoutOptionsIsTheDefaults() throws {
-    #expect(try parse("record", as: RecordCommand.self).options == RecordingOptions())
+    #expect(try parse("record", as: RecordCommand.self).recording.options == RecordingOptions())
   }
 
   @Test func recordsOptions() throws {
@@ -40,7 +40,7 @@ import Testing
     expected.video.constantRateFactor = 18
     expected.video.pixelFormat = .yuv444p
     expected.video.lossless = true
-    #expect(try parse(line, as: RecordCommand.self).options == expected)
+    #expect(try parse(line, as: RecordCommand.self).recording.options == expected)
   }
 
   @Test(arguments: [

@@ -46,6 +46,8 @@ struct ScriptedSource: ~Copyable, VideoSource {
     return .changed
   }
 
+  mutating func invalidate() {}
+
   mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool {
     guard case .change(let time) = steps[position - 1] else { return false }
     pixels.update(repeating: UInt32(position) &* 0x010101, count: size.area)

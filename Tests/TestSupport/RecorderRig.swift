@@ -22,7 +22,9 @@ package final class RecorderRig: Sendable {
 
   /// What the program finds in its environment.
   package var environment: [String: String?] {
-    var values: [String: String?] = ["RECORDER_ARCHIVE": archive, "DISPLAY": nil, "WAYLAND_DISPLAY": nil, "TZ": "UTC"]
+    var values: [String: String?] = [
+      "RECORDER_ARCHIVE": archive, "XDG_RUNTIME_DIR": folder.path, "DISPLAY": nil, "WAYLAND_DISPLAY": nil, "TZ": "UTC",
+    ]
     if let display { values.merge(display.environment) { _, new in new } }
     return values.merging(extra) { _, new in new }
   }

@@ -114,6 +114,8 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     return show(time: time, body)
   }
 
+  package mutating func invalidate() { isWholeNeeded = true }
+
   /// Fetches what is planned, all that is visible, or without XDamage what differs; leaves what changed in the plan.
   private mutating func fetch(everything: Bool) -> Bool {
     if everything {

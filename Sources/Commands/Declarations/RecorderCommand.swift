@@ -18,7 +18,9 @@ package struct RecorderCommand: CommandDeclaration {
       .init("recorder replay last", "Look at the newest session."),
     ],
     subcommands: [
-      RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self, ReplayCommand.self,
+      RecordCommand.self, StartCommand.self, StopCommand.self, StatusCommand.self, MarkCommand.self, PauseCommand.self,
+      ResumeCommand.self, MuteCommand.self, UnmuteCommand.self, SplitCommand.self, ListCommand.self, ShowCommand.self,
+      SearchCommand.self, ReplayCommand.self,
       FrameCommand.self, ExportCommand.self, TagCommand.self, NoteCommand.self, DeleteCommand.self,
       IndexCommand.self, GenerateCommand.self,
     ])

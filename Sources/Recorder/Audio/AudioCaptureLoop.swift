@@ -101,6 +101,7 @@ struct AudioCaptureLoop: ~Copyable {
       }
       lastSound = MonotonicClock.now()
       input.outage = .stalled
+      input.lastSound.store(lastSound, ordering: .relaxed)
       input.isLive.store(true, ordering: .relaxed)
       if isTold { tellReturned(source.deviceName) }
       handOn()

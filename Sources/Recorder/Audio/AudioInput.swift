@@ -32,6 +32,8 @@ final class AudioInput: Sendable {
     set { outageValue.store(newValue.rawValue, ordering: .relaxed) }
   }
   private let outageValue = Atomic<UInt8>(AudioHole.lost.rawValue)
+  /// When it last delivered sound, in monotonic ns.
+  let lastSound = Atomic<Int64>(0)
   /// Set to end the thread.
   let isStopping = Atomic<Bool>(false)
   /// Wakes the thread while it waits to try again.

@@ -13,6 +13,8 @@ struct AudioMixLoop: ~Copyable {
   private let lanes: [AudioLane]
   private let emit: @Sendable (consuming Packet) -> Void
   private let sum: UnsafeMutableBufferPointer<Float>
+  /// One input's part of the sum.
+  private let part: UnsafeMutableBufferPointer<Float>
   /// Frames encoded so far.
   private var position: Int64 = 0
 
@@ -33,11 +35,15 @@ struct AudioMixLoop: ~Copyable {
       AudioLane(name: input.role.rawValue, epoch: epoch) { gap in reporter.tell(gap) }
     }
     sum = .allocate(capacity: encoder.frameSize * AudioFormat.mix.channels)
+    part = .allocate(capacity: encoder.frameSize * AudioFormat.mix.channels)
     (self.shared, self.epoch, self.emit) = (shared, epoch, emit)
     self.encoder = encoder
   }
 
-  deinit { sum.deallocate() }
+  deinit {
+    sum.deallocate()
+    part.deallocate()
+  }
 
   /// Mixes until the end that was asked for.
   /// - Throws: `RecorderError` when the encoder fails.
@@ -89,16 +95,20 @@ struct AudioMixLoop: ~Copyable {
   private mutating func mix(to frame: Int64, isLast: Bool) throws(RecorderError) {
     while position < frame {
       let count = min(encoder.frameSize, Int(frame - position))
-      guard count == encoder.frameSize || isLast, let target = sum.baseAddress else { return }
-      target.update(repeating: 0, count: count * AudioFormat.mix.channels)
+      guard count == encoder.frameSize || isLast, let target = sum.baseAddress, let own = part.baseAddress
+      else { return }
+      let samples = count * AudioFormat.mix.channels
+      target.update(repeating: 0, count: samples)
       for (lane, input) in zip(lanes, shared.inputs) {
         lane.fill(to: position + Int64(count), because: input.outage)
-        lane.take(count, addingTo: target)
+        own.update(repeating: 0, count: samples)
+        lane.take(count, addingTo: own)
+        shared.quiet.silence(own, input.index, from: position, count: count)
+        for index in 0..<samples { target[index] += own[index] }
       }
       // Two inputs at full scale make more than full scale: cut, rather than wrapped or scaled by the encoder.
-      for index in 0..<(count * AudioFormat.mix.channels) { target[index] = min(1, max(-1, target[index])) }
-      try encoder.encode(
-        UnsafeBufferPointer(start: target, count: count * AudioFormat.mix.channels), at: position, emit: emit)
+      for index in 0..<samples { target[index] = min(1, max(-1, target[index])) }
+      try encoder.encode(UnsafeBufferPointer(start: target, count: samples), at: position, emit: emit)
       position += Int64(count)
     }
   }

@@ -1,5 +1,6 @@
 package import Media
 package import SessionModel
+import Synchronization
 internal import Threading
 
 /// A recording's sound, from the devices to the packets of one mixed track: AAC, 48 kHz, stereo.
@@ -72,6 +73,25 @@ package final class AudioPipeline: Sendable {
     let error = mix.finish()
     for capture in captures { capture.stop() }
     return error
+  }
+
+  /// Makes `input`, or every input when it is nil, silent from `time` on.
+  func silence(_ input: String?, from time: Timestamp, because cause: AudioQuiet.Cause) {
+    for own in shared.inputs where input == nil || own.role.rawValue == input {
+      shared.quiet.begin(own.index, at: time.frame, cause)
+    }
+  }
+
+  /// Lets `input`, or every input when it is nil, be heard again from `time` on, as far as `cause` goes.
+  func hear(_ input: String?, from time: Timestamp, because cause: AudioQuiet.Cause) {
+    for own in shared.inputs where input == nil || own.role.rawValue == input {
+      shared.quiet.end(own.index, at: time.frame, cause)
+    }
+  }
+
+  /// When each of `inputs` last delivered sound, in monotonic ns; 0 when it never did.
+  var lastSound: [(isLive: Bool, time: Int64)] {
+    shared.inputs.map { ($0.isLive.load(ordering: .relaxed), $0.lastSound.load(ordering: .relaxed)) }
   }
 
   /// The loudest sample of each of `inputs` since the last call, 1 being full scale.

@@ -7,6 +7,8 @@ internal import Threading
 final class AudioShared: Sendable {
   let inputs: [AudioInput]
   let reporter = AudioReporter()
+  /// Stretches that are to be silent.
+  let quiet = AudioQuiet()
   /// Empty blocks and filled ones, of all inputs.
   let free: BoundedQueue<AudioBlock>
   let filled: BoundedQueue<AudioBlock>

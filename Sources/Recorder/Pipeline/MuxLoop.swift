@@ -10,7 +10,7 @@ internal import Threading
 /// Packets of picture and sound come within a fraction of a second of each other, which Matroska's clusters allow, so
 /// they are written in the order they come and none waits for a stream that is silent.
 struct MuxLoop: ~Copyable {
-  var container: ContainerWriter
+  var files: MediaFiles
   let writer: SessionWriter
   let control: PipelineControl
   let packets: BoundedQueue<MuxItem>
@@ -32,29 +32,31 @@ struct MuxLoop: ~Copyable {
   private static var heartbeatTolerance: Int64 { 2_500_000_000 }
 
   init(
-    container: consuming ContainerWriter, writer: SessionWriter, control: PipelineControl,
+    files: consuming MediaFiles, writer: SessionWriter, control: PipelineControl,
     packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
   ) {
-    self.container = container
+    self.files = files
     (self.writer, self.control, self.packets, self.report) = (writer, control, packets, report)
   }
 
-  /// Writes until the queue is closed and empty, then finishes the file.
-  /// - Returns: the file's size in bytes.
+  /// Writes until the queue is closed and empty, then finishes the files.
+  /// - Returns: the bytes of all files, and of the last one.
   /// - Throws: `RecorderError` (writeFailed) when the disk takes no more; what was written before stays.
-  mutating func run() throws(RecorderError) -> Int64 {
+  mutating func run() throws(RecorderError) -> (all: Int64, last: Int64) {
     nextFlush = MonotonicClock.now() + Self.flushInterval
     nextAlive = MonotonicClock.now() + Self.aliveInterval
     while true {
       switch packets.pop(until: min(nextAlive, unflushed ? nextFlush : .max)) {
       case .element(let item):
-        try container.write(item.packet, stream: item.stream)
+        control.writingSince.store(MonotonicClock.now(), ordering: .relaxed)
+        try files.write(item)
         unflushed = true
         if !hasStarted { try start() }
       case .timedOut: break
-      case .closed: return try container.finish()
+      case .closed: return try files.finish()
       }
       try keepUp(at: MonotonicClock.now())
+      control.writingSince.store(0, ordering: .relaxed)
     }
   }
 
@@ -93,8 +95,7 @@ struct MuxLoop: ~Copyable {
   }
 
   private mutating func flush() throws(RecorderError) {
-    try container.flush()
+    try files.flush()
     unflushed = false
-    control.bytes.store(container.bytesWritten, ordering: .relaxed)
   }
 }

@@ -4,11 +4,11 @@ import SessionModel
 import Synchronization
 internal import Threading
 
-/// The thread that writes the media file.
+/// The thread that writes the media files.
 final class MuxPipeline: Sendable {
   private let packets: BoundedQueue<MuxItem>
   private let thread: WorkerThread
-  private let result = BoundedQueue<Result<Int64, RecorderError>>(capacity: 1)
+  private let result = BoundedQueue<Result<(all: Int64, last: Int64), RecorderError>>(capacity: 1)
   private let control: PipelineControl
 
   /// Packets that may wait for the disk (DESIGN section 5): two seconds of picture, or of sound.
@@ -21,21 +21,24 @@ final class MuxPipeline: Sendable {
   /// - Throws: `RecorderError` when the file cannot be begun.
   init(
     fileDescriptor: Int32, streams: [StreamDescription], metadata: [String: String], writer: SessionWriter,
-    control: PipelineControl, packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
+    manifest: SessionManifest, control: PipelineControl, packets: BoundedQueue<MuxItem>,
+    report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     (self.packets, self.control) = (packets, control)
     let opened = BoundedQueue<RecorderError?>(capacity: 1)
     let result = result
     thread = try WorkerThread(name: "mux") {
       do throws(RecorderError) {
-        let container = try ContainerWriter(
-          format: .matroska, fileDescriptor: fileDescriptor, streams: streams, metadata: metadata)
+        let files = try MediaFiles(
+          fileDescriptor: fileDescriptor, streams: streams, metadata: metadata, session: writer, manifest: manifest,
+          control: control)
         _ = opened.push(nil)
-        var loop = MuxLoop(container: container, writer: writer, control: control, packets: packets, report: report)
+        var loop = MuxLoop(files: files, writer: writer, control: control, packets: packets, report: report)
         _ = result.push(.success(try loop.run()))
       } catch {
         _ = opened.tryPush(error)
         control.fail(.writeFailed, error)
+        control.writingSince.store(0, ordering: .relaxed)
         // Nobody must wait for a file that takes no more.
         packets.close()
         while packets.pop() != nil {}
@@ -45,16 +48,16 @@ final class MuxPipeline: Sendable {
     if let error = opened.pop() ?? nil { throw error }
   }
 
-  /// Writes what is left, finishes the file and joins the thread.
-  /// - Returns: the file's size in bytes as far as it is known, and what went wrong.
-  func finish() -> (bytes: Int64, error: RecorderError?) {
+  /// Writes what is left, finishes the files and joins the thread.
+  /// - Returns: the bytes of all files and of the last one, as far as they are known, and what went wrong.
+  func finish() -> (bytes: Int64, last: Int64?, error: RecorderError?) {
     packets.close()
     let ended = result.pop()
     thread.join()
     switch ended {
-    case .success(let bytes): return (bytes, nil)
-    case .failure(let error): return (control.bytes.load(ordering: .relaxed), error)
-    case nil: return (0, RecorderError(.brokenInvariant, "The media file's thread did not answer."))
+    case .success(let bytes): return (bytes.all, bytes.last, nil)
+    case .failure(let error): return (control.bytes.load(ordering: .relaxed), nil, error)
+    case nil: return (0, nil, RecorderError(.brokenInvariant, "The media file's thread did not answer."))
     }
   }
 }

@@ -8,14 +8,26 @@ final class PipelineControl: Sendable {
   let epoch: Int64
   /// Wakes the grab thread.
   let wake: WakeSignal
-  /// Frames handed to the encoder.
+  /// Frames handed to the encoder, and the time of the last one in ns since the epoch; negative before the first.
   let frames = Atomic<Int>(0)
+  let lastFrame = Atomic<Int64>(-1)
   /// Frames that were due while every picture was with the encoder.
   let droppedFrames = Atomic<Int>(0)
-  /// Bytes of the media file so far.
+  /// Bytes of the media files so far, and their number.
   let bytes = Atomic<Int64>(0)
+  let segments = Atomic<Int>(1)
   /// When the grab thread last went round its loop, in monotonic ns: it lives, whether the picture changes or not.
   let heartbeat: Atomic<Int64>
+  /// When the encoder and the file were given what they work on now, in monotonic ns; 0 while they wait for work.
+  let encodingSince = Atomic<Int64>(0)
+  let writingSince = Atomic<Int64>(0)
+  /// Whether the next frame is to be a whole one that needs no other.
+  let needsKeyframe = Atomic<Bool>(false)
+  /// Whether the next keyframe is to begin a new file.
+  let needsSegment = Atomic<Bool>(false)
+  private let splits = Mutex<[@Sendable (Split?) -> Void]>([])
+  /// The stretch in which no frames are wanted: from its start to its end, which is `.max` while it lasts.
+  private let pauseSpan = Mutex<Range<Int64>?>(nil)
   /// Whether a pixel other than black has been seen.
   let sawPicture = Atomic<Bool>(false)
   /// Told once, when the first packet is on disk; closed when it never will be.
@@ -54,6 +66,45 @@ final class PipelineControl: Sendable {
     let time = stopTime.load(ordering: .sequentiallyConsistent)
     return time == .max ? nil : time
   }
+
+  /// Asks for a whole frame at once; for one that begins a new file when `segment`.
+  func requestKeyframe(segment: Bool = false) {
+    if segment { needsSegment.store(true, ordering: .relaxed) }
+    needsKeyframe.store(true, ordering: .releasing)
+    wake.notify()
+  }
+
+  /// Asks for a new file, which begins with the next frame, which comes at once.
+  /// - Parameter answer: told where it began, on the mux thread; nil when the recording ended before.
+  func split(_ answer: @escaping @Sendable (Split?) -> Void) {
+    splits.withLock { $0.append(answer) }
+    requestKeyframe(segment: true)
+  }
+
+  /// Tells those who asked for a new file that it has begun; nil when there will be none.
+  func didSplit(_ split: Split?) {
+    if let split { segments.store(split.number, ordering: .relaxed) }
+    let answers = splits.withLock { splits in
+      defer { splits = [] }
+      return splits
+    }
+    for answer in answers { answer(split) }
+  }
+
+  /// Wants no frames from `time` (monotonic ns) on.
+  func pause(at time: Int64) {
+    pauseSpan.withLock { $0 = time..<Int64.max }
+    wake.notify()
+  }
+
+  /// Wants frames again from `time` (monotonic ns) on, the first at once.
+  func resume(at time: Int64) {
+    pauseSpan.withLock { span in span = span.map { $0.lowerBound..<max($0.lowerBound, time) } }
+    requestKeyframe()
+  }
+
+  /// Whether a frame of `time` (monotonic ns) is wanted.
+  func isWanted(at time: Int64) -> Bool { pauseSpan.withLock { $0?.contains(time) } != true }
 
   /// What the first part to fail reported.
   var firstFailure: RecorderError? { first.withLock { $0 } }

@@ -1,5 +1,6 @@
 internal import Media
 import SessionModel
+import Synchronization
 internal import Threading
 
 /// One packet on its way to the file.
@@ -8,6 +9,11 @@ struct MuxItem: ~Copyable {
   let packet: Packet
   /// The stream it belongs to: its place in the file, from 0.
   let stream: Int
+  /// Whether it is the first of a new file.
+  var startsSegment = false
+
+  /// Gives the packet away.
+  consuming func takePacket() -> Packet { packet }
 }
 
 /// The encode thread's work: frames in, packets out. It keeps the last picture back, to repeat it at the end.
@@ -37,7 +43,9 @@ struct VideoEncodeLoop: ~Copyable {
   /// - Throws: `RecorderError` when the encoder fails.
   mutating func run() throws(RecorderError) {
     while let job = filled.pop() {
-      try encode(job.picture, at: job.time, keyframe: job.keyframe)
+      control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
+      try encode(job.picture, at: job.time, keyframe: job.keyframe, startsSegment: job.startsSegment)
+      control.encodingSince.store(0, ordering: .relaxed)
       if let previous = last.take() { _ = free.tryPush(previous.picture) }
       last = consume job
     }
@@ -49,13 +57,15 @@ struct VideoEncodeLoop: ~Copyable {
     try encoder.finish { packet in _ = packets.push(MuxItem(packet: packet, stream: Self.stream)) }
   }
 
-  private mutating func encode(_ picture: borrowing Picture, at time: Timestamp, keyframe: Bool) throws(RecorderError) {
+  private mutating func encode(
+    _ picture: borrowing Picture, at time: Timestamp, keyframe: Bool, startsSegment: Bool = false
+  ) throws(RecorderError) {
     let packets = packets
     try encoder.encode(picture, at: time, keyframe: keyframe) { packet in
       var packet = packet
       // How long it stays is not known yet, and the file must not last longer than the recording.
       packet.duration = 0
-      _ = packets.push(MuxItem(packet: packet, stream: Self.stream))
+      _ = packets.push(MuxItem(packet: packet, stream: Self.stream, startsSegment: startsSegment))
     }
   }
 }
@@ -66,6 +76,7 @@ enum VideoTiming {
   static let tick: Int64 = 1_000_000
   /// After so long a frame is made a keyframe, so that a seek never decodes more than that.
   static let keyframeInterval: Int64 = 5_000_000_000
-  /// Between two signs of life of the grab thread on a still screen; `alive` events rest on them.
-  static let heartbeatInterval: Int64 = 1_000_000_000
+  /// Between two signs of life of the grab thread on a still screen; `alive` events rest on them, and so does the health
+  /// of the stage: a quarter of the time in which a hang is to be known.
+  static let heartbeatInterval: Int64 = 500_000_000
 }

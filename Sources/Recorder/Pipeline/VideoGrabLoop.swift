@@ -12,6 +12,8 @@ struct EncodeJob: ~Copyable {
   let time: Timestamp
   /// Whether it must decode without what came before.
   let keyframe: Bool
+  /// Whether it is the first of a new file; a keyframe then.
+  var startsSegment = false
 }
 
 /// The grab thread's work: waits for changes, grabs them into the kept canvas and hands copies of it to the encoder.
@@ -26,7 +28,10 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   /// Frames for the encoder.
   let filled: BoundedQueue<EncodeJob>
   private var lastTime = Timestamp(nanoseconds: -1)
-  private var lastKeyframe = Timestamp(nanoseconds: .min / 2)
+  private var lastKeyframe = Self.never
+
+  /// So long ago that a keyframe is due.
+  private static var never: Timestamp { Timestamp(nanoseconds: .min / 2) }
 
   init(
     source: consuming Source, canvas: consuming FrameCanvas, control: PipelineControl,
@@ -46,6 +51,11 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   private mutating func step() throws(RecorderError) {
     let now = MonotonicClock.now()
     control.heartbeat.store(now, ordering: .relaxed)
+    guard control.isWanted(at: now) else { return try sleep(until: now + VideoTiming.heartbeatInterval) }
+    if control.needsKeyframe.exchange(false, ordering: .acquiring) {
+      source.invalidate()
+      lastKeyframe = Self.never
+    }
     guard try source.wait(until: now + VideoTiming.heartbeatInterval) == .changed else { return }
     guard let picture = free.tryPop() else {
       control.droppedFrames.add(1, ordering: .relaxed)
@@ -54,8 +64,15 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     try grab(into: picture)
   }
 
+  /// Rests while no frames are wanted. What the source has to say is still listened to, so that it does not pile up and
+  /// a lost source is noticed.
+  private mutating func sleep(until deadline: Int64) throws(RecorderError) {
+    if control.wake.wait(until: deadline) { control.wake.drain() }
+    _ = try source.wait(until: 0)
+  }
+
   private mutating func grab(into picture: consuming Picture) throws(RecorderError) {
-    guard let time = try Self.fetch(&source, &canvas, into: picture, control) else {
+    guard let time = try Self.fetch(&source, &canvas, into: picture, control), control.isWanted(at: time) else {
       _ = free.push(picture)
       return
     }
@@ -88,9 +105,11 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     let time = max(time, lastTime.nanoseconds < 0 ? .zero : lastTime + VideoTiming.tick)
     let keyframe = time - lastKeyframe >= VideoTiming.keyframeInterval
     if keyframe { lastKeyframe = time }
+    let startsSegment = keyframe && control.needsSegment.exchange(false, ordering: .relaxed)
     lastTime = time
     control.frames.add(1, ordering: .relaxed)
-    _ = filled.push(EncodeJob(picture: picture, time: time, keyframe: keyframe))
+    control.lastFrame.store(time.nanoseconds, ordering: .relaxed)
+    _ = filled.push(EncodeJob(picture: picture, time: time, keyframe: keyframe, startsSegment: startsSegment))
   }
 
   /// Notes the first pixel that is not black; afterwards it costs one load.

@@ -6,23 +6,55 @@ import Glibc
 import Index
 import Recorder
 import SessionModel
-import Synchronization
 import Threading
 
 extension RecordCommand: Command {
-  package mutating func run() async throws {
+  package mutating func run() async throws { try await RecordingRun(recording, isDetached: false).run() }
+}
+
+/// What `recorder start` has started: a recorder without a terminal.
+extension StartCommand: Command {
+  package mutating func run() async throws { try await RecordingRun(recording, isDetached: true).run() }
+}
+
+/// One recording from its command line to its exit code.
+struct RecordingRun {
+  private let arguments: RecordingArguments
+  private let isDetached: Bool
+
+  /// Makes the run that `arguments` ask for.
+  /// - Parameter isDetached: whether nobody reads standard output and standard error once the id was told.
+  init(_ arguments: RecordingArguments, isDetached: Bool) {
+    (self.arguments, self.isDetached) = (arguments, isDetached)
+  }
+
+  /// Records until something ends it.
+  /// - Throws: `RecorderError`: why it could not begin, or what failed while it ran.
+  func run() async throws {
     // A file-size limit is an error of `write`, reported like a full disk, and no end of the program.
     signal(SIGXFSZ, SIG_IGN)
     let interrupts = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     let archive = try ArchiveLocation.standard(ProcessInfo.processInfo.environment)
-    let session = try RecordingSession(options, in: archive) { event in
-      if let text = event.text { Diagnostics.message(text.printable) }
+    let service = try ControlService(
+      name: arguments.name, environment: ProcessInfo.processInfo.environment, archive: archive)
+    let session: RecordingSession
+    do throws(RecorderError) {
+      session = try RecordingSession(arguments.options, in: archive) { event in
+        if let text = event.text { Diagnostics.message(text.printable) }
+      }
+    } catch {
+      service.finish(error)
+      throw error
     }
-    try Self.announce(session)
+    service.attach(session)
+    let isHeard = try announce(session)
     let progress = ProgressLine(of: session)
-    let ends = RecordingEnds(of: session, duration: options.duration, signals: interrupts)
-    let end = await ends.first()
+    let ends = RecordingEnds(
+      of: session, duration: arguments.options.duration, signals: interrupts, requests: service.stopRequests)
+    // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
+    let end = isHeard || !isDetached ? await ends.first() : RecordingEnds.End(reason: .hangup, error: nil)
     let outcome = await session.stop(end.reason, error: end.error)
+    service.finish(outcome.error)
     progress.stop()
     if let sentence = Self.sentence(outcome.manifest) { Diagnostics.message(sentence) }
     await Self.index(archive)
@@ -34,10 +66,19 @@ extension RecordCommand: Command {
 
   /// The id is told as soon as it records, so that a script knows it even when the recorder is killed. A reader that has
   /// gone away does not end the recording.
-  private static func announce(_ session: RecordingSession) throws {
+  /// - Returns: whether there was a reader.
+  private func announce(_ session: RecordingSession) throws -> Bool {
     do {
       try StandardOutput.line(session.id.description)
-    } catch is OutputClosed {}
+    } catch is OutputClosed {
+      return false
+    }
+    guard isDetached else { return true }
+    // From now on nobody reads: the terminal is left to whoever uses it.
+    let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
+    for descriptor in [STDOUT_FILENO, STDERR_FILENO] where nowhere >= 0 { dup2(nowhere, descriptor) }
+    if nowhere >= 0 { close(nowhere) }
+    return true
   }
 
   /// Brings the session into the index. What fails here is made good by the next command.
@@ -68,67 +109,5 @@ extension RecordCommand: Command {
       case .failed, .killed: "a part failed"
       }
     return "Recorded \(end.time) (\(why))."
-  }
-}
-
-/// The one thing that ends a recording: a signal, the end of its duration, or a part that failed.
-private final class RecordingEnds: Sendable {
-  /// Why to stop.
-  struct End: Sendable {
-    let reason: Manifest.Reason
-    let error: RecorderError?
-  }
-
-  private let ends: AsyncStream<End>
-  private let interrupts = Count()
-
-  /// How often the keyboard asked for the end.
-  private final class Count: Sendable { let value = Atomic<Int>(0) }
-
-  /// Seconds that the file is given to be finished, which takes a fraction of one, or one when the X server hangs.
-  private static let patience = 2.0
-
-  init(of session: RecordingSession, duration: Int64?, signals: ProcessSignals) {
-    let (ends, end) = AsyncStream.makeStream(of: End.self, bufferingPolicy: .bufferingOldest(1))
-    self.ends = ends
-    let interrupts = interrupts
-    Task {
-      for await number in signals.stream {
-        end.yield(End(reason: Self.reason(number), error: nil))
-        // Finishing is quick; if it hangs, a second interrupt ends the program, and recovery finishes the file.
-        guard number == SIGINT || number == SIGQUIT, interrupts.value.add(1, ordering: .relaxed).newValue > 1 else {
-          continue
-        }
-        try? await Task.sleep(for: .seconds(Self.patience))
-        _exit(ExitCode.interruptedTwice.rawValue)
-      }
-    }
-    Task {
-      if let failure = await session.failure() { end.yield(End(reason: failure.reason, error: failure.error)) }
-    }
-    if let duration {
-      Task {
-        try? await Task.sleep(for: .nanoseconds(max(0, duration - session.progress.elapsed)))
-        end.yield(End(reason: .duration, error: nil))
-      }
-    }
-  }
-
-  /// Waits for it.
-  func first() async -> End {
-    for await end in ends { return end }
-    return End(reason: .stopped, error: nil)
-  }
-
-  /// Whether the keyboard asked for the end (INT or QUIT) more than once.
-  var wasInterruptedTwice: Bool { interrupts.value.load(ordering: .relaxed) > 1 }
-
-  private static func reason(_ number: Int32) -> Manifest.Reason {
-    switch number {
-    case SIGINT: .interrupt
-    case SIGHUP: .hangup
-    case SIGQUIT: .quit
-    default: .terminate
-    }
   }
 }

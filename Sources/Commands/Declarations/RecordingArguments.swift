@@ -1,0 +1,72 @@
+package import Arguments
+package import SessionModel
+
+/// What `record` and `start` are told about the recording to make.
+package struct RecordingArguments: ParsableArguments {
+  @Argument(help: ArgumentHelp("What to record.", valueName: "SOURCE"))
+  package var source = SourceSpecification.display
+  @Option(help: ArgumentHelp("The X display; $DISPLAY when absent.", valueName: "NAME"))
+  package var display: String?
+  @Option(help: ArgumentHelp("Frames a second, at most, from 1 to 240.", valueName: "N"))
+  package var fps = VideoOptions().framesPerSecond
+  @Option(
+    help: ArgumentHelp(
+      "Fit the picture into this size, keeping its shape: WxH, or a preset (h180 h360 h720 h1080 h1440 h2160).",
+      valueName: "SIZE"))
+  package var size: PixelSize?
+  @Flag(inversion: .prefixedNo, help: "Draw the pointer; drawn unless --no-cursor.")
+  package var cursor = VideoOptions().showsCursor
+  @Flag(help: "Record a window with its window manager's frame.")
+  package var decorations = VideoOptions().decorations
+  @Option(
+    defaultAsFlag: AudioDeviceSpecification.standard,
+    help: ArgumentHelp("Record what the applications play.", valueName: "DEVICE"))
+  package var appAudio: AudioDeviceSpecification?
+  @Option(
+    defaultAsFlag: AudioDeviceSpecification.standard,
+    help: ArgumentHelp("Record the microphone.", valueName: "DEVICE"))
+  package var microphone: AudioDeviceSpecification?
+  @Option(help: ArgumentHelp("End after this time: 20, 1:30, 500ms, 20s, 5m, 2h.", valueName: "T"))
+  package var duration: TimeSpan?
+  @Option(
+    help: ArgumentHelp("The name by which to control it; the recorder's process id when absent.", valueName: "NAME"))
+  package var name: String?
+  @Option(help: ArgumentHelp("Give the session a title.", valueName: "TEXT"))
+  package var title: String?
+  @Option(help: ArgumentHelp("Give the session a tag.", valueName: "TAG"))
+  package var tag: [String] = []
+  @Option(help: ArgumentHelp("The video encoder, by FFmpeg's name.", valueName: "NAME"))
+  package var codec = VideoOptions().codec
+  @Option(help: ArgumentHelp("The encoder's preset.", valueName: "NAME"))
+  package var preset = VideoOptions().preset
+  @Option(help: ArgumentHelp("The encoder's constant rate factor; lower is better and larger.", valueName: "N"))
+  package var crf = VideoOptions().constantRateFactor
+  @Option(help: ArgumentHelp("The encoded pixel format.", valueName: "FORMAT"))
+  package var pixelFormat = VideoOptions().pixelFormat
+  @Flag(help: "Keep every pixel exactly; large.")
+  package var lossless = VideoOptions().lossless
+
+  package init() {}
+
+  /// What the command line asks for.
+  package var options: RecordingOptions {
+    var options = RecordingOptions()
+    options.source = source
+    options.display = display
+    options.video.framesPerSecond = fps
+    options.video.size = size
+    options.video.showsCursor = cursor
+    options.video.decorations = decorations
+    options.video.codec = codec
+    options.video.preset = preset
+    options.video.constantRateFactor = crf
+    options.video.pixelFormat = pixelFormat
+    options.video.lossless = lossless
+    options.audio.application = appAudio
+    options.audio.microphone = microphone
+    options.duration = duration?.nanoseconds
+    options.title = title
+    options.tags = tag
+    return options
+  }
+}

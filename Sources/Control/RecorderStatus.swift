@@ -1,0 +1,64 @@
+package import SessionModel
+
+/// All that `recorder status` tells of one recording: schemas/status.schema.json.
+package struct RecorderStatus: Codable, Hashable, Sendable {
+  /// One stage of the pipeline and whether it works.
+  package struct Stage: Codable, Hashable, Sendable {
+    /// Whether a stage does its work; a still screen or a silent room is no reason not to.
+    package enum State: String, Codable, Sendable {
+      /// It works, or waits for work.
+      case ok
+      /// It hangs.
+      case stalled
+      /// Its device is gone; it is tried again.
+      case lost
+    }
+    /// `grab`, `encode`, `mux`, `application` or `microphone`.
+    package var name: String
+    /// Whether it works.
+    package var state: State
+    /// Nanoseconds since it last gave a sign of life.
+    package var age: Int64
+    /// Sound: the loudest sample of the last moment, 0 to 1.
+    package var level: Float?
+    /// Sound: whether it is muted.
+    package var isMuted: Bool?
+
+    /// Makes a stage; set what its kind has.
+    package init(name: String, state: State, age: Int64) { (self.name, self.state, self.age) = (name, state, age) }
+  }
+
+  /// The name by which the recording is controlled.
+  package var name: String
+  /// What it is doing.
+  package var state: RecordingState
+  /// The recorder's process; nil when there is none any more.
+  package var process: Int32?
+  /// The session; nil while it has not begun.
+  package var session: SessionID?
+  /// What is recorded.
+  package var source: String?
+  /// Nanoseconds since the session began, or its length.
+  package var elapsed: Int64?
+  /// Why it is degraded or stalled, or how it failed: one sentence.
+  package var message: String?
+  /// Its stages, from the source on.
+  package var stages: [Stage] = []
+  /// Frames recorded.
+  package var frames: Int?
+  /// Frames that were due but left to the next one because the encoder was busy.
+  package var droppedFrames: Int?
+  /// The time of the last frame on the session's time line; a still screen has none for long.
+  package var lastFrame: Timestamp?
+  /// Bytes of all media files.
+  package var bytes: Int64?
+  /// Media files, the one being written included.
+  package var segments: Int?
+  /// Bytes left on the archive's disk.
+  package var diskFree: Int64?
+  /// Nanoseconds until the disk is full when the recording goes on as it did so far; nil when nothing was written yet.
+  package var timeLeft: Int64?
+
+  /// Makes the status of a recording of which nothing more is known.
+  package init(name: String, state: RecordingState) { (self.name, self.state) = (name, state) }
+}

@@ -1,0 +1,75 @@
+package import SessionModel
+
+/// The recordings that run now, and which of them a person means.
+package struct RunningRecordings: Sendable {
+  private let folder: RuntimeFolder?
+
+  /// Looks into `folder`; nil is one that does not exist, and nothing runs.
+  package init(_ folder: RuntimeFolder?) { self.folder = folder }
+
+  /// Each recording that answers, with its status. One that does not answer is reported by its name.
+  /// - Throws: `RecorderError` (systemCall) when no socket is left.
+  package func all() throws(RecorderError) -> [RecorderStatus] {
+    guard let folder else { return [] }
+    var found: [RecorderStatus] = []
+    for name in folder.instances() {
+      guard var client = try ControlClient(name, in: folder) else {
+        // Left behind by a recorder that was killed: whoever gets the name takes it away.
+        _ = try InstanceClaim.claim(name, in: folder)
+        continue
+      }
+      do throws(RecorderError) {
+        if let status = try client.ask(ControlRequest(.status)).status { found.append(status) }
+      } catch {
+        var status = RecorderStatus(name: name.text, state: .stalled)
+        status.message = error.message
+        found.append(status)
+      }
+    }
+    return found
+  }
+
+  /// Connects to the recording that `text` means: its name, its session's id or the beginning of that; nil means the one
+  /// that runs.
+  /// - Throws: `RecorderError` (sessionNotFound) when there is none, or more than one.
+  package func connect(_ text: String?) throws(RecorderError) -> ControlClient {
+    let running = try all()
+    let status = try Self.choose(text, among: running)
+    guard let folder, let name = InstanceName(status.name), let client = try ControlClient(name, in: folder) else {
+      throw RecorderError(.sessionNotFound, "The recording \(status.name.printable) has just ended.")
+    }
+    return client
+  }
+
+  /// The one of `running` that `text` means.
+  /// - Throws: `RecorderError` (sessionNotFound) when there is none, or more than one.
+  package static func choose(_ text: String?, among running: [RecorderStatus]) throws(RecorderError) -> RecorderStatus {
+    guard let text else {
+      if running.count == 1 { return running[0] }
+      if running.isEmpty {
+        throw RecorderError(.sessionNotFound, "Nothing is being recorded.", hint: "recorder start begins to.")
+      }
+      throw RecorderError(
+        .sessionNotFound, "More than one recording runs: \(describe(running)).", hint: "Name one by --name.")
+    }
+    let matches = running.filter { status in
+      status.name == text || !text.isEmpty && status.session?.description.hasPrefix(text) == true
+    }
+    if let exact = matches.first(where: { $0.name == text }) ?? (matches.count == 1 ? matches[0] : nil) { return exact }
+    let name = "\"\(text.printable(atMost: 60))\""
+    if matches.isEmpty {
+      let others = running.isEmpty ? "Nothing is being recorded." : "These run: \(describe(running))."
+      throw RecorderError(.sessionNotFound, "No recording \(name) runs.", hint: others)
+    }
+    throw RecorderError(
+      .sessionNotFound, "More than one recording begins with \(name): \(describe(matches)).", hint: "Write more of it.")
+  }
+
+  private static func describe(_ statuses: [RecorderStatus]) -> String {
+    let shown = statuses.prefix(5).map { status in
+      guard let session = status.session else { return status.name.printable }
+      return "\(status.name.printable) (\(session))"
+    }
+    return shown.joined(separator: ", ") + (statuses.count > 5 ? " and more" : "")
+  }
+}

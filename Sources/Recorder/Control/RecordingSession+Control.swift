@@ -1,0 +1,60 @@
+internal import Archive
+package import Control
+import Glibc
+package import SessionModel
+import Synchronization
+internal import Threading
+
+/// What a recording can be told while it runs, from any thread.
+extension RecordingSession {
+  /// Carries `request` out. The answer comes at once, except a split's, which comes when the new file has begun.
+  /// - Parameter answer: told the point of the session's time line at which it took effect, or why it did not.
+  package nonisolated func perform(
+    _ request: ControlRequest, answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void
+  ) {
+    let controls = parts.controls
+    do throws(RecorderError) {
+      switch request.command {
+      case .pause: answer(.success(try controls.pause()))
+      case .resume: answer(.success(try controls.resume()))
+      case .mute:
+        guard let input = request.input else {
+          throw RecorderError(.usage, "The request does not say which input to mute.")
+        }
+        answer(.success(try controls.mute(input)))
+      case .unmute: answer(.success(try controls.unmute(request.input)))
+      case .mark: answer(.success(try controls.mark(request.text)))
+      case .split: controls.split(answer)
+      case .status, .watch, .stop: throw RecorderError(.brokenInvariant, "The request is none to a running session.")
+      }
+    } catch {
+      answer(.failure(error))
+    }
+  }
+
+  /// All that is known of the recording now.
+  /// - Parameter name: the name by which it is controlled.
+  package nonisolated func status(name: String) -> RecorderStatus {
+    let control = parts.control
+    let current = parts.controls.current
+    var status = RecorderStatus(name: name, state: current.state)
+    (status.message, status.process, status.session) = (current.message, getpid(), id)
+    status.source = parts.source
+    status.elapsed = (control.stopRequested ?? MonotonicClock.now()) - control.epoch
+    status.stages = parts.health.stages()
+    status.frames = control.frames.load(ordering: .relaxed)
+    status.droppedFrames = control.droppedFrames.load(ordering: .relaxed)
+    let lastFrame = control.lastFrame.load(ordering: .relaxed)
+    status.lastFrame = lastFrame < 0 ? nil : Timestamp(nanoseconds: lastFrame)
+    status.segments = control.segments.load(ordering: .relaxed)
+    let bytes = control.bytes.load(ordering: .relaxed)
+    status.bytes = bytes
+    if let free = archive.bytesFree() {
+      status.diskFree = free
+      if bytes > 0, let elapsed = status.elapsed {
+        status.timeLeft = Int64(min(Double(free) / Double(bytes) * Double(elapsed), Double(Int64.max / 2)))
+      }
+    }
+    return status
+  }
+}

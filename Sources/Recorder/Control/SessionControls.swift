@@ -1,0 +1,184 @@
+import Control
+import SessionModel
+import Synchronization
+internal import Threading
+
+/// What a recording can be told while it runs, from any thread, and the state it is in. Each call takes effect at one
+/// point of the session's time line, which it returns; what is so already is no error and changes nothing.
+final class SessionControls: Sendable {
+  private struct State {
+    var machine = RecordingStateMachine(.recording)
+    var pausedSince: Timestamp?
+    var mutedSince: [ControlRequest.Input: Timestamp] = [:]
+    /// Why it is degraded, stalled or failed.
+    var message: String?
+  }
+
+  private let state = Mutex(State())
+  private let control: PipelineControl
+  private let audio: AudioPipeline?
+  private let report: @Sendable (Event) -> Void
+
+  init(control: PipelineControl, audio: AudioPipeline?, report: @escaping @Sendable (Event) -> Void) {
+    (self.control, self.audio, self.report) = (control, audio, report)
+  }
+
+  /// What it is doing, and one sentence why when something is wrong.
+  var current: (state: RecordingState, message: String?) { state.withLock { ($0.machine.state, $0.message) } }
+
+  /// Whether `input` is silent because it was told to be.
+  func isMuted(_ input: ControlRequest.Input) -> Bool { state.withLock { $0.mutedSince[input] != nil } }
+
+  /// Goes on in time without recording.
+  func pause() throws(RecorderError) -> Timestamp {
+    try change { (state, now) throws(RecorderError) in
+      if let since = state.pausedSince { return since }
+      guard state.machine.apply(.pause) else { throw Self.ending }
+      state.pausedSince = now
+      control.pause(at: control.epoch + now.nanoseconds)
+      audio?.silence(nil, from: now, because: .pause)
+      report(Event(time: now, kind: .pause))
+      return now
+    }
+  }
+
+  /// Records again.
+  func resume() throws(RecorderError) -> Timestamp {
+    try change { (state, now) throws(RecorderError) in
+      guard let since = state.pausedSince else {
+        if state.machine.state.isLive, state.machine.state != .stopping { return now }
+        throw Self.ending
+      }
+      guard state.machine.apply(.resume) else { throw Self.ending }
+      state.pausedSince = nil
+      control.resume(at: control.epoch + now.nanoseconds)
+      audio?.hear(nil, from: now, because: .pause)
+      reportPause(from: since, to: now)
+      report(Event(time: now, kind: .resume))
+      return now
+    }
+  }
+
+  /// Leaves `input` silent.
+  func mute(_ input: ControlRequest.Input) throws(RecorderError) -> Timestamp {
+    try change { (state, now) throws(RecorderError) in
+      guard let audio, audio.inputs.contains(input.rawValue) else {
+        throw RecorderError(
+          .unavailable, "The \(input.title) is not recorded.",
+          hint: "Start the recording with \(input == .microphone ? "--microphone" : "--app-audio").")
+      }
+      if let since = state.mutedSince[input] { return since }
+      guard state.machine.state != .stopping, state.machine.state.isLive else { throw Self.ending }
+      state.mutedSince[input] = now
+      audio.silence(input.rawValue, from: now, because: .mute)
+      report(Event(time: now, kind: .mute, text: input.rawValue))
+      return now
+    }
+  }
+
+  /// Records `wanted` again, or all that are muted when it is nil.
+  func unmute(_ wanted: ControlRequest.Input?) throws(RecorderError) -> Timestamp {
+    try change { (state, now) throws(RecorderError) in
+      guard state.machine.state != .stopping, state.machine.state.isLive else { throw Self.ending }
+      for input in ControlRequest.Input.allCases where input == wanted ?? input {
+        guard let since = state.mutedSince.removeValue(forKey: input) else { continue }
+        audio?.hear(input.rawValue, from: now, because: .mute)
+        reportMute(of: input, from: since, to: now)
+        report(Event(time: now, kind: .unmute, text: input.rawValue))
+      }
+      return now
+    }
+  }
+
+  /// Marks this moment.
+  func mark(_ text: String?) throws(RecorderError) -> Timestamp {
+    try change { (state, now) throws(RecorderError) in
+      guard state.machine.state.isLive, state.machine.state != .stopping else { throw Self.ending }
+      report(Event(time: now, kind: .marker, text: text))
+      return now
+    }
+  }
+
+  /// Begins a new media file with the next frame, which comes at once.
+  /// - Parameter answer: told where it began, or why it did not.
+  func split(_ answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void) {
+    let refusal: RecorderError? = state.withLock { state in
+      switch state.machine.state {
+      case .idle, .stopping, .finished, .failed: Self.ending
+      case .paused:
+        RecorderError(.busy, "A paused recording has no frame for a new file to begin with.", hint: "Resume it first.")
+      case .recording, .degraded, .stalled: nil
+      }
+    }
+    if let refusal { return answer(.failure(refusal)) }
+    control.split { [report] split in
+      guard let split else { return answer(.failure(Self.ending)) }
+      report(Event(time: split.time, kind: .split, text: "\(split.number)"))
+      answer(.success(split.time))
+    }
+  }
+
+  /// Notes what the health of the stages is.
+  func note(_ trigger: RecordingTrigger, message: String?) {
+    state.withLock { state in
+      if state.machine.apply(trigger) || state.machine.state == .degraded || state.machine.state == .stalled {
+        state.message = message
+      }
+    }
+  }
+
+  /// Notes that the recording begins to end.
+  func willStop() { state.withLock { _ = $0.machine.apply(.stop) } }
+
+  /// Reports the stretches that were still paused or muted at the end.
+  func closeGaps(at end: Timestamp) {
+    state.withLock { state in
+      if let since = state.pausedSince { reportPause(from: since, to: max(since, end)) }
+      for (input, since) in state.mutedSince { reportMute(of: input, from: since, to: max(since, end)) }
+      (state.pausedSince, state.mutedSince) = (nil, [:])
+    }
+  }
+
+  /// Notes how it ended.
+  func didStop(_ error: RecorderError?) {
+    state.withLock { state in
+      state.machine.apply(error == nil ? .finish : .fail)
+      state.message = error?.message
+    }
+  }
+
+  private func change(
+    _ body: (inout State, Timestamp) throws(RecorderError) -> Timestamp
+  ) throws(RecorderError) -> Timestamp {
+    try state.withLock { (state) throws(RecorderError) in
+      try body(&state, Timestamp(nanoseconds: MonotonicClock.now() - control.epoch))
+    }
+  }
+
+  private func reportPause(from start: Timestamp, to end: Timestamp) {
+    for track in [Track.video] + (audio?.inputs ?? []) { reportGap(track, from: start, to: end, "paused") }
+  }
+
+  private func reportMute(of input: ControlRequest.Input, from start: Timestamp, to end: Timestamp) {
+    reportGap(input.rawValue, from: start, to: end, "muted")
+  }
+
+  private func reportGap(_ track: String, from start: Timestamp, to end: Timestamp, _ reason: String) {
+    report(Event(time: end, kind: .gap, gap: Gap(track: track, start: start, end: end, reason: reason)))
+  }
+
+  private static var ending: RecorderError {
+    RecorderError(.busy, "The recording is just ending.")
+  }
+}
+
+/// Names of tracks in gaps that no input has.
+enum Track {
+  /// The picture.
+  static let video = "video"
+}
+
+extension ControlRequest.Input {
+  /// What a person calls it.
+  fileprivate var title: String { self == .microphone ? "microphone" : "application sound" }
+}

@@ -1,0 +1,131 @@
+internal import Archive
+internal import Media
+import SessionModel
+import Synchronization
+internal import Threading
+
+/// The session's media files as they are written, one after the other, without a gap between them.
+///
+/// A new file begins with a keyframe of the picture. The sound of the moments before it is still on its way then, since
+/// it is mixed later than the picture is encoded: the file before stays open until that has come.
+struct MediaFiles: ~Copyable {
+  /// One file that is being written.
+  private struct Open: ~Copyable {
+    var container: ContainerWriter
+    /// Its place in the manifest's segments.
+    let index: Int
+    /// The session's time at the file's time 0.
+    let start: Timestamp
+  }
+
+  private let session: SessionWriter
+  private let manifest: SessionManifest
+  private let control: PipelineControl
+  private let streams: [StreamDescription]
+  private let metadata: [String: String]
+  private var current: Open
+  private var previous: Open?
+  /// The streams whose packets of before the current file's start may still come, a bit each.
+  private var late: UInt64 = 0
+  private var closedBytes: Int64 = 0
+
+  /// Begins the first file, which the manifest names already.
+  /// - Parameter fileDescriptor: the file, which is taken over.
+  /// - Throws: `RecorderError` when the file cannot be begun.
+  init(
+    fileDescriptor: Int32, streams: [StreamDescription], metadata: [String: String], session: SessionWriter,
+    manifest: SessionManifest, control: PipelineControl
+  ) throws(RecorderError) {
+    let container = try ContainerWriter(
+      format: .matroska, fileDescriptor: fileDescriptor, streams: streams, metadata: metadata)
+    current = Open(container: container, index: 0, start: .zero)
+    (self.session, self.manifest, self.control) = (session, manifest, control)
+    (self.streams, self.metadata) = (streams, metadata)
+  }
+
+  /// Adds a packet to the file that holds its time.
+  /// - Throws: `RecorderError` (writeFailed, cannotCreate).
+  mutating func write(_ item: consuming MuxItem) throws(RecorderError) {
+    let (stream, time, startsSegment) = (item.stream, item.packet.pts, item.startsSegment)
+    var packet = item.takePacket()
+    if startsSegment, time > current.start { try begin(at: time) }
+    let bit = UInt64(1) << UInt64(stream)
+    if late & bit != 0 {
+      if time < current.start, var file = previous.take() {
+        packet.shift(by: -file.start.nanoseconds)
+        // One that cannot be written is not written again.
+        try file.container.write(packet, stream: stream)
+        previous = consume file
+        return
+      }
+      late &= ~bit
+      if late == 0 { try finishPrevious() }
+    }
+    packet.shift(by: -current.start.nanoseconds)
+    try current.container.write(packet, stream: stream)
+  }
+
+  /// Begins a new file at `time`, and tells the manifest of it before anything is in it.
+  private mutating func begin(at time: Timestamp) throws(RecorderError) {
+    // Of a second split within the sound's delay, the first one's sound is in no file's way any more.
+    try finishPrevious()
+    let index = current.index + 1
+    let (descriptor, file) = try session.createSegment(index + 1)
+    let container = try ContainerWriter(
+      format: .matroska, fileDescriptor: descriptor, streams: streams, metadata: metadata)
+    try manifest.update(session) { manifest in
+      manifest.segments[index - 1].end = time
+      manifest.segments.append(Manifest.Segment(file: file, start: time))
+    }
+    let next = Open(container: container, index: index, start: time)
+    previous = exchange(&current, with: next)
+    late = 0
+    for (number, stream) in streams.enumerated() where stream.kind == .audio { late |= 1 << UInt64(number) }
+    if late == 0 { try finishPrevious() }
+    control.didSplit(Split(number: index + 1, time: time))
+  }
+
+  private mutating func finishPrevious() throws(RecorderError) {
+    guard var file = previous.take() else { return }
+    late = 0
+    let (index, bytes) = (file.index, try file.container.finish())
+    closedBytes += bytes
+    try manifest.update(session) { manifest in manifest.segments[index].bytes = bytes }
+  }
+
+  /// Hands all that was written to the kernel.
+  mutating func flush() throws(RecorderError) {
+    var bytes = closedBytes
+    if var file = previous.take() {
+      try file.container.flush()
+      bytes += file.container.bytesWritten
+      previous = consume file
+    }
+    try current.container.flush()
+    control.bytes.store(bytes + current.container.bytesWritten, ordering: .relaxed)
+  }
+
+  /// Finishes all files.
+  /// - Returns: the bytes of all of them, and of the last one.
+  mutating func finish() throws(RecorderError) -> (all: Int64, last: Int64) {
+    try finishPrevious()
+    let last = try current.container.finish()
+    return (closedBytes + last, last)
+  }
+}
+
+/// Where a new file began.
+struct Split: Sendable {
+  /// The file's number, from 1.
+  let number: Int
+  /// The session's time at its start.
+  let time: Timestamp
+}
+
+extension Packet {
+  /// Moves its times by so many ns.
+  fileprivate mutating func shift(by nanoseconds: Int64) {
+    pts = pts + nanoseconds
+    dts = dts + nanoseconds
+  }
+}

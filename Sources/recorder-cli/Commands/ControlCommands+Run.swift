@@ -1,0 +1,37 @@
+import Arguments
+import Commands
+import Control
+import SessionModel
+
+extension StopCommand: Command {
+  func run() throws {
+    var client = try OpenRecordings().running.connect(recording.name)
+    let response = try client.ask(ControlRequest(.stop), waiting: true)
+    if let session = response.status?.session { try StandardOutput.line(session.description) }
+    if let failure = response.failure { throw failure }
+  }
+}
+
+extension MarkCommand: Command {
+  func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.mark, text: text)) }
+}
+
+extension PauseCommand: Command {
+  func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.pause)) }
+}
+
+extension ResumeCommand: Command {
+  func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.resume)) }
+}
+
+extension MuteCommand: Command {
+  func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.mute, input: input.input)) }
+}
+
+extension UnmuteCommand: Command {
+  func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.unmute, input: input?.input)) }
+}
+
+extension SplitCommand: Command {
+  func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.split)) }
+}

@@ -1,0 +1,30 @@
+import Archive
+import Commands
+import Control
+import FoundationEssentials
+import SessionModel
+
+/// The recordings that run, as a command finds them.
+struct OpenRecordings {
+  /// The archive that the environment names.
+  let archive: ArchiveLocation
+  /// The recordings.
+  let running: RunningRecordings
+
+  /// Looks where the environment says that control sockets are.
+  /// - Throws: `RecorderError`: configuration, permission.
+  init() throws(RecorderError) {
+    let environment = ProcessInfo.processInfo.environment
+    archive = try ArchiveLocation.standard(environment)
+    running = RunningRecordings(try RuntimeFolder.open(environment, archive: archive.path, creating: false))
+  }
+
+  /// Has `request` carried out by the recording that `name` means, and prints when it took effect.
+  /// - Throws: `RecorderError`: sessionNotFound, busy, and what the recorder says.
+  static func tell(_ name: String?, _ request: ControlRequest) throws {
+    var client = try OpenRecordings().running.connect(name)
+    let response = try client.ask(request)
+    if let failure = response.failure { throw failure }
+    if let time = response.time { try StandardOutput.line(time.description) }
+  }
+}

@@ -1,0 +1,107 @@
+import Control
+import FoundationEssentials
+import Glibc
+import SessionModel
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+/// A thousand random requests from eight clients at once: each is answered, the states follow each other legally, and
+/// the session's time line is that of the answers.
+@Suite(.serialized) struct ControlStormTests {
+  @Test func aThousandRequestsFromEightClients() throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"), environment: server.environment)
+    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "30"])
+    let recording = try StartedRecording(rig, ["--app-audio", "--microphone", "--no-cursor"])
+    let runtime = try #require(
+      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
+    let answers = Answers()
+    let threads = try (0..<8).map { number in
+      try WorkerThread(name: "client \(number)") {
+        do throws(RecorderError) {
+          var control = try RunningRecordings(runtime).connect(nil)
+          for round in 0..<125 {
+            let request = Self.request(number, round)
+            let answer = try control.ask(request)
+            answers.add(request, answer)
+            // A client now and then goes away and comes back.
+            if round % 40 == 39 { control = try RunningRecordings(runtime).connect(nil) }
+          }
+        } catch {
+          answers.fail(error)
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    try recording.tell(["resume"])
+    try recording.stop()
+    try client.process.stop()
+    #expect(answers.failures.isEmpty)
+    #expect(answers.all.count == 1000)
+    for (request, answer) in answers.all where answer.error != nil {
+      // The one thing that can be refused: a new file while there is nothing to put into it.
+      #expect(request.command == .split)
+      #expect(answer.error?.code == ExitCode.busy.rawValue)
+    }
+    let events = try rig.events(recording.id)
+    // Marks are where their answers said.
+    let marks = events.filter { $0.kind == .marker }
+    let asked = answers.all.filter { $0.0.command == .mark }
+    #expect(marks.count == asked.count)
+    let places = Dictionary(uniqueKeysWithValues: marks.map { ($0.text ?? "", $0.time) })
+    for (request, answer) in asked { #expect(places[request.text ?? ""] == answer.time) }
+    // Pauses and their ends alternate, and each has its gaps.
+    let pauses = events.filter { $0.kind == .pause || $0.kind == .resume }
+    #expect(pauses.enumerated().allSatisfy { ($0 % 2 == 0) == ($1.kind == .pause) })
+    #expect(pauses.count % 2 == 0 && pauses.count > 2)
+    let gaps = events.compactMap(\.gap).filter { $0.reason == "paused" && $0.track == "video" }
+    #expect(gaps.map(\.start) == pauses.filter { $0.kind == .pause }.map(\.time))
+    #expect(gaps.map(\.end) == pauses.filter { $0.kind == .resume }.map(\.time))
+    // Files and events say the same of splits, and no picture lies in a pause.
+    let manifest = try rig.manifest(recording.id)
+    #expect(manifest.segments.dropFirst().map(\.start) == events.filter { $0.kind == .split }.map(\.time).uniqued)
+    var times: [Int64] = []
+    for segment in manifest.segments {
+      let own = try MediaFile.times("\(rig.session(recording.id))/\(segment.file)")
+      #expect(!own.isEmpty)
+      times += own.map { segment.start.nanoseconds + Int64($0) * 1_000_000 }
+    }
+    #expect(times == times.sorted())
+    for gap in gaps {
+      let inside = times.filter { $0 > gap.start.nanoseconds + 1_000_000 && $0 < gap.end.nanoseconds - 1_000_000 }
+      #expect(inside.isEmpty, "\(inside) in \(gap)")
+    }
+  }
+
+  private static func request(_ client: Int, _ round: Int) -> ControlRequest {
+    switch Int.random(in: 0..<20) {
+    case 0..<4: ControlRequest(.pause)
+    case 4..<9: ControlRequest(.resume)
+    case 9..<11: ControlRequest(.mute, input: Bool.random() ? .microphone : .application)
+    case 11..<13: ControlRequest(.unmute, input: Bool.random() ? .microphone : nil)
+    case 13: ControlRequest(.split)
+    case 14..<17: ControlRequest(.status)
+    default: ControlRequest(.mark, text: "\(client).\(round)")
+    }
+  }
+}
+
+/// What the clients were answered.
+private final class Answers: Sendable {
+  private let content = Mutex<(all: [(ControlRequest, ControlResponse)], failures: [RecorderError])>(([], []))
+  var all: [(ControlRequest, ControlResponse)] { content.withLock { $0.all } }
+  var failures: [RecorderError] { content.withLock { $0.failures } }
+  func add(_ request: ControlRequest, _ answer: ControlResponse) {
+    content.withLock { $0.all.append((request, answer)) }
+  }
+  func fail(_ error: RecorderError) { content.withLock { $0.failures.append(error) } }
+}
+
+extension Array where Element: Equatable {
+  /// The elements, each of a run of equal ones once: several who asked for a new file at once get the same one.
+  fileprivate var uniqued: [Element] {
+    reduce(into: []) { result, element in if result.last != element { result.append(element) } }
+  }
+}

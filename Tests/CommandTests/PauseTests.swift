@@ -1,0 +1,199 @@
+import Control
+import FoundationEssentials
+import Glibc
+import SessionModel
+import TestSupport
+import Testing
+import Threading
+
+/// What a pause and a split leave in the files (case E10).
+@Suite(.serialized) struct PauseTests {
+  /// A packet of the picture, its time in ms of the file.
+  private struct Picture: Equatable {
+    let time: Int
+    let isKeyframe: Bool
+  }
+
+  private func pictures(_ path: String) throws -> [Picture] {
+    let result = try run([
+      "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of", "csv=p=0",
+      path,
+    ])
+    return result.lines.compactMap { line in
+      let parts = line.split(separator: ",")
+      guard parts.count >= 2, let time = Double(parts[0]) else { return nil }
+      return Picture(time: Int((time * 1000).rounded()), isKeyframe: parts[1].hasPrefix("K"))
+    }
+  }
+
+  private func milliseconds(_ time: Timestamp) -> Int { Int((time.nanoseconds + 500_000) / 1_000_000) }
+
+  @Test func aHundredPausesLeaveNoPictureInThemAndAKeyframeAfterEach() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "60"])
+    let recording = try StartedRecording(rig, ["--no-cursor", "--fps", "60"])
+    let runtime = try #require(
+      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
+    var control = try RunningRecordings(runtime).connect(nil)
+    for _ in 0..<100 {
+      #expect(try control.ask(ControlRequest(.pause)).error == nil)
+      usleep(20_000)
+      #expect(try control.ask(ControlRequest(.resume)).error == nil)
+      usleep(20_000)
+    }
+    try recording.stop()
+    try client.process.stop()
+    let gaps = try rig.events(recording.id).compactMap(\.gap)
+    #expect(gaps.count == 100)
+    #expect(gaps.allSatisfy { $0.track == "video" && $0.reason == "paused" && $0.start < $0.end })
+    #expect(zip(gaps, gaps.dropFirst()).allSatisfy { $0.end <= $1.start })
+    let shown = try pictures(rig.media(recording.id))
+    #expect(zip(shown, shown.dropFirst()).allSatisfy { $0.time < $1.time })
+    for gap in gaps {
+      let (start, end) = (milliseconds(gap.start), milliseconds(gap.end))
+      #expect(!shown.contains { $0.time > start && $0.time < end }, "a picture between \(start) and \(end)")
+    }
+    // After each, a whole picture at once, unless the next pause came before it.
+    for (gap, next) in zip(gaps, gaps.dropFirst()) {
+      let first = shown.first { $0.time >= milliseconds(gap.end) && $0.time <= milliseconds(next.start) }
+      #expect(first?.isKeyframe != false, "after \(gap.end)")
+    }
+    #expect(shown.filter(\.isKeyframe).count > 50)
+    let counters = try MediaFile.counters(rig.media(recording.id)).compactMap { $0 }
+    #expect(counters == counters.sorted())
+    let manifest = try rig.manifest(recording.id)
+    #expect(shown.last?.time == milliseconds(manifest.duration))
+  }
+
+  @Test func pausedSoundIsSilenceInItsPlaceAndMutedSoundToo() throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: server.environment)
+    let client = try PatternClient(on: try #require(rig.display), ["bars"])
+    let tone = try server.playTone(1000, seconds: 60)
+    let recording = try StartedRecording(rig, ["--app-audio", "--microphone"])
+    try waitUntil("the tone") {
+      let status = try recording.status()
+      return (status.elapsed ?? 0) > 1_000_000_000 && status.stages.contains { ($0.level ?? 0) > 0.1 }
+    }
+    try recording.tell(["pause"])
+    usleep(700_000)
+    try recording.tell(["resume"])
+    usleep(700_000)
+    try recording.tell(["mute", "app"])
+    #expect(try recording.status().stages.first { $0.name == "application" }?.isMuted == true)
+    usleep(700_000)
+    try recording.tell(["unmute"])
+    usleep(700_000)
+    try recording.stop()
+    _ = tone.isRunning
+    try client.process.stop()
+
+    let gaps = try rig.events(recording.id).compactMap(\.gap).filter { ["paused", "muted"].contains($0.reason) }
+    #expect(gaps.map(\.track) == ["video", "application", "microphone", "application"])
+    #expect(gaps.map(\.reason) == ["paused", "paused", "paused", "muted"])
+    let decoded = try run(
+      ["ffmpeg", "-v", "error", "-i", rig.media(recording.id), "-vn", "-f", "f32le", "-ac", "1", "-ar", "48000", "-"])
+    let samples = decoded.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    func peak(_ start: Double, _ end: Double) -> Float {
+      let last = min(samples.count, max(0, Int(end * 48_000)))
+      return samples[min(last, max(0, Int(start * 48_000)))..<last].reduce(0) { max($0, $1.magnitude) }
+    }
+    // AAC rings a packet of 21 ms before and after an edge.
+    let edge = 0.045
+    for gap in [gaps[1], gaps[3]] {
+      #expect(peak(gap.start.seconds + edge, gap.end.seconds - edge) < 0.01)
+      #expect(peak(gap.start.seconds - 0.3, gap.start.seconds - edge) > 0.1)
+      #expect(peak(gap.end.seconds + edge, gap.end.seconds + 0.3) > 0.1)
+    }
+    let length = Double(samples.count) / 48_000
+    #expect(abs(length - (try rig.manifest(recording.id).duration.seconds)) < 0.05)
+  }
+
+  @Test func splitFilesFollowEachOtherWithoutAGap() throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"), environment: server.environment)
+    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "20"])
+    let tone = try server.playTone(1000, seconds: 60)
+    let recording = try StartedRecording(rig, ["--no-cursor", "--app-audio"])
+    var sizes: [[UInt8]] = []
+    for number in 2...4 {
+      usleep(600_000)
+      try recording.tell(["split"])
+      // The file before is finished when its sound has come.
+      try waitUntil("the file to be closed") {
+        try rig.manifest(recording.id).segments.dropLast().allSatisfy { $0.bytes != nil }
+      }
+      let segments = try rig.manifest(recording.id).segments
+      #expect(segments.map(\.file) == (1...number).map { "media/00000\($0).mkv" })
+      sizes.append(try readFile("\(rig.session(recording.id))/media/00000\(number - 1).mkv"))
+    }
+    usleep(600_000)
+    try recording.stop()
+    _ = tone.isRunning
+    try client.process.stop()
+    let manifest = try rig.manifest(recording.id)
+    let files = manifest.segments.map { "\(rig.session(recording.id))/\($0.file)" }
+    // A closed file is never written again.
+    for (file, bytes) in zip(files, sizes) { #expect(try readFile(file) == bytes) }
+    #expect(try manifest.segments.map(\.bytes) == files.map { Int64(try readFile($0).count) })
+    #expect(zip(manifest.segments, manifest.segments.dropFirst()).allSatisfy { $0.end == $1.start })
+    #expect(manifest.segments.last?.end == manifest.duration)
+    #expect(manifest.statistics?.bytes == manifest.segments.compactMap(\.bytes).reduce(0, +))
+    // Each begins with a picture that needs no other, at its own time 0, and the drawn counter runs through.
+    var counters: [Int] = []
+    for file in files {
+      #expect(try pictures(file).first?.isKeyframe == true)
+      counters += try MediaFile.counters(file).compactMap { $0 }
+    }
+    for file in files.dropFirst() { #expect(try pictures(file).first?.time == 0) }
+    #expect(counters == counters.sorted())
+    // The sound of all files is the sound of the session.
+    var packets = 0
+    for file in files {
+      packets += try run([
+        "ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "packet=pts", "-of", "csv=p=0", file,
+      ]).lines.count
+    }
+    #expect(abs(Double(packets) * 1024 / 48_000 - manifest.duration.seconds) < 0.06)
+
+    // Frames, replay's sound and export go through all of them.
+    let exported = rig.folder.file("whole.mp4")
+    let result = try rig.run(["export", "last", "-o", exported])
+    #expect(result.ending == .exit(0), "\(result.errorText)")
+    #expect(try MediaFile.counters(exported).compactMap { $0 } == counters)
+    let duration = try #require(Double(try MediaFile.entries(exported)["duration"] ?? ""))
+    #expect(abs(duration - manifest.duration.seconds) < 0.05)
+    let png = rig.folder.file("frame.png")
+    for segment in manifest.segments.dropFirst() {
+      try? FileManager.default.removeItem(atPath: png)
+      #expect(try rig.run(["frame", "last", "--at", segment.start.description, "-o", png]).ending == .exit(0))
+    }
+    #expect(try rig.events(recording.id).filter { $0.kind == .split }.map(\.text) == ["2", "3", "4"])
+  }
+
+  @Test func aKillAfterASplitKeepsBothFiles() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "20"])
+    let recording = try StartedRecording(rig, ["--no-cursor"])
+    try recording.tell(["split"])
+    try waitUntil("a second of the second file") {
+      let times = try pictures("\(rig.session(recording.id))/media/000002.mkv")
+      return (times.last?.time ?? 0) > 1000
+    }
+    kill(recording.pid, SIGKILL)
+    try waitUntil("its end") { !recording.isRunning }
+    try client.process.stop()
+    #expect(try rig.run(["list"]).text.contains("interrupted"))
+    let manifest = try rig.manifest(recording.id)
+    #expect(manifest.segments.count == 2)
+    #expect(manifest.segments[0].end == manifest.segments[1].start)
+    #expect(manifest.segments[1].end == manifest.duration)
+    let start = manifest.segments[1].start
+    #expect(manifest.duration - start >= 1_000_000_000)
+    let exported = rig.folder.file("whole.mp4")
+    #expect(try rig.run(["export", "last", "-o", exported]).ending == .exit(0))
+    let counters = try MediaFile.counters(exported).compactMap { $0 }
+    #expect(counters == counters.sorted())
+    #expect(counters.count > 15)
+  }
+}
