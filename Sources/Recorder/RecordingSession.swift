@@ -77,6 +77,7 @@ package actor RecordingSession {
   ///   - error: what went wrong, when something did.
   package func stop(_ reason: Manifest.Reason, error: RecorderError? = nil) -> Outcome {
     if let outcome { return outcome }
+    parts.health.stop()
     parts.controls.willStop()
     var firstError = error
     func note(_ error: RecorderError?) { firstError = firstError ?? error }

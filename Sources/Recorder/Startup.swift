@@ -68,9 +68,11 @@ struct Startup {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
       let controls = SessionControls(control: control, audio: audio, report: report)
+      let health = try PipelineHealth(control: control, audio: audio, controls: controls, report: report)
+      try health.start()
       return RecordingParts(
         control: control, manifest: shared, writer: writer, video: video, audio: audio, mux: mux, events: events,
-        controls: controls, health: PipelineHealth(control: control, audio: audio, controls: controls),
+        controls: controls, health: health,
         source: plan.options.source.text)
     } catch {
       throw takeDown(after: error, control, packets, video, audio, file, session)

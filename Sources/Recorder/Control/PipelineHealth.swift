@@ -4,32 +4,121 @@ import Synchronization
 internal import Threading
 
 /// Whether each stage of a recording works, judged by the stages themselves and not by what they carry: a still screen
-/// and a silent room are healthy.
+/// and a silent room are healthy. It looks twice a second, and whenever somebody asks.
 final class PipelineHealth: Sendable {
+  /// What was wrong at the last look.
+  private struct Found {
+    /// The stage of the picture that hangs, and since when, in monotonic ns.
+    var stall: (stage: String, since: Int64)?
+    var message: String?
+  }
+
   private let control: PipelineControl
   private let audio: AudioPipeline?
   private let controls: SessionControls
+  private let report: @Sendable (Event) -> Void
+  private let found = Mutex(Found())
+  private let others = Mutex<[@Sendable () -> RecorderStatus.Stage]>([])
+  private let end: WakeSignal
+  private let thread = Mutex<WorkerThread?>(nil)
 
   /// A stage that gave no sign of life for so many ns hangs: three times what the slowest sign takes, and early enough
   /// to be told within two seconds.
   static let patience: Int64 = 1_500_000_000
+  /// A stage of the picture that hangs for so many ns is not waited for any longer: the recording ends, and says why. A
+  /// server that swaps or a debugger that holds it comes back sooner.
+  private static let lastPatience: Int64 = 60_000_000_000
+  /// Nanoseconds between two looks.
+  private static let interval: Int64 = 500_000_000
 
-  init(control: PipelineControl, audio: AudioPipeline?, controls: SessionControls) {
-    (self.control, self.audio, self.controls) = (control, audio, controls)
+  init(
+    control: PipelineControl, audio: AudioPipeline?, controls: SessionControls,
+    report: @escaping @Sendable (Event) -> Void
+  ) throws(RecorderError) {
+    (self.control, self.audio, self.controls, self.report) = (control, audio, controls, report)
+    end = try WakeSignal()
   }
+
+  /// Begins to look by itself.
+  func start() throws(RecorderError) {
+    let worker = try WorkerThread(name: "health") { [self] in
+      while !end.wait(until: MonotonicClock.now() + Self.interval) { look() }
+    }
+    thread.withLock { $0 = worker }
+  }
+
+  /// Stops looking; later calls do nothing.
+  func stop() {
+    end.notify()
+    thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }?.join()
+  }
+
+  /// Adds a stage that the pipeline does not know; one that hangs is shown, and makes no recording a bad one.
+  func add(_ stage: @escaping @Sendable () -> RecorderStatus.Stage) { others.withLock { $0.append(stage) } }
 
   /// The stages, from the source on.
   func stages() -> [RecorderStatus.Stage] {
-    let now = MonotonicClock.now()
+    look() + others.withLock { $0 }.map { $0() }
+  }
+
+  /// Looks at the pipeline's stages, and has the recording's state follow.
+  @discardableResult
+  private func look() -> [RecorderStatus.Stage] {
+    found.withLock { found in
+      let now = MonotonicClock.now()
+      let stages = pipelineStages(at: now)
+      // What hangs last in the order of the stages is what those before it wait for.
+      let picture = stages.prefix(3).last { $0.state == .stalled }
+      let sound = stages.dropFirst(3).first { $0.state != .ok }
+      let trigger: RecordingTrigger = picture != nil ? .stall : sound != nil ? .degrade : .recover
+      let message = (picture ?? sound).map(Self.sentence)
+      controls.note(trigger, message: message)
+      follow(picture, &found, at: now)
+      if message != found.message, let picture { tell(Self.sentence(picture), at: now) }
+      found.message = message
+      if let picture, picture.age >= Self.lastPatience, picture.name != "mux" {
+        control.fail(
+          .failed,
+          RecorderError(
+            picture.name == "grab" ? .sourceLost : .incomplete,
+            "\(Self.sentence(picture)) It was waited for long enough."
+          ))
+      }
+      return stages
+    }
+  }
+
+  /// Reports the stretch in which a stage of the picture hung, once that is over.
+  private func follow(_ picture: RecorderStatus.Stage?, _ found: inout Found, at now: Int64) {
+    if let picture {
+      if found.stall == nil { found.stall = (picture.name, now - picture.age) }
+    } else if let stall = found.stall {
+      found.stall = nil
+      let (start, end) = (max(0, stall.since - control.epoch), now - control.epoch)
+      let gap = Gap(
+        track: Track.video, start: Timestamp(nanoseconds: start), end: Timestamp(nanoseconds: end),
+        reason: "\(stall.stage) stalled")
+      report(Event(time: gap.end, kind: .gap, gap: gap, text: "The picture is recorded again."))
+    }
+  }
+
+  private func tell(_ text: String, at now: Int64) {
+    report(Event(time: Timestamp(nanoseconds: now - control.epoch), kind: .warning, text: text))
+  }
+
+  private func pipelineStages(at now: Int64) -> [RecorderStatus.Stage] {
     var stages = [
-      stage("grab", since: control.heartbeat.load(ordering: .relaxed), now),
-      stage("encode", since: control.encodingSince.load(ordering: .relaxed), now),
-      stage("mux", since: control.writingSince.load(ordering: .relaxed), now),
+      RecorderStatus.Stage("grab", since: control.heartbeat.load(ordering: .relaxed), at: now),
+      RecorderStatus.Stage("encode", since: control.encodingSince.load(ordering: .relaxed), at: now),
+      RecorderStatus.Stage("mux", since: control.writingSince.load(ordering: .relaxed), at: now),
     ]
     guard let audio else { return stages }
     for ((name, level), last) in zip(zip(audio.inputs, audio.levels), audio.lastSound) {
       // One that never delivered has been missed since the beginning.
-      var stage = stage(name, since: last.time == 0 ? control.epoch : last.time, now)
+      var stage = RecorderStatus.Stage(name, since: last.time == 0 ? control.epoch : last.time, at: now)
       if stage.state == .stalled, !last.isLive { stage.state = .lost }
       stage.level = level
       stage.isMuted = ControlRequest.Input(rawValue: name).map { controls.isMuted($0) } ?? false
@@ -38,10 +127,22 @@ final class PipelineHealth: Sendable {
     return stages
   }
 
-  /// The stage `name`, which began what it does now, or gave its last sign of life, at `since`; 0 is one that waits for
-  /// work.
-  private func stage(_ name: String, since: Int64, _ now: Int64) -> RecorderStatus.Stage {
+  private static func sentence(_ stage: RecorderStatus.Stage) -> String {
+    switch stage.name {
+    case "grab": "The X server does not answer: no picture is recorded until it does."
+    case "encode": "The encoder hangs: no picture is recorded until it goes on."
+    case "mux": "The disk takes nothing: no picture is recorded until it does."
+    case ControlRequest.Input.microphone.rawValue: "The microphone delivers nothing; it is tried again."
+    default: "The application sound delivers nothing; it is tried again."
+    }
+  }
+}
+
+extension RecorderStatus.Stage {
+  /// The stage `name`, which began what it does at `now`, or gave its last sign of life, at `since` (monotonic ns); 0 is
+  /// one that waits for work.
+  package init(_ name: String, since: Int64, at now: Int64) {
     let age = since == 0 ? 0 : max(0, now - since)
-    return RecorderStatus.Stage(name: name, state: age > Self.patience ? .stalled : .ok, age: age)
+    self.init(name: name, state: age > PipelineHealth.patience ? .stalled : .ok, age: age)
   }
 }

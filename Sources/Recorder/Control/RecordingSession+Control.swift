@@ -32,16 +32,21 @@ extension RecordingSession {
     }
   }
 
+  /// Shows `stage`, which is none of the recording's own, among its stages.
+  package nonisolated func add(stage: @escaping @Sendable () -> RecorderStatus.Stage) { parts.health.add(stage) }
+
   /// All that is known of the recording now.
   /// - Parameter name: the name by which it is controlled.
   package nonisolated func status(name: String) -> RecorderStatus {
     let control = parts.control
+    // What the stages are decides what the recording is.
+    let stages = parts.health.stages()
     let current = parts.controls.current
     var status = RecorderStatus(name: name, state: current.state)
     (status.message, status.process, status.session) = (current.message, getpid(), id)
     status.source = parts.source
     status.elapsed = (control.stopRequested ?? MonotonicClock.now()) - control.epoch
-    status.stages = parts.health.stages()
+    status.stages = stages
     status.frames = control.frames.load(ordering: .relaxed)
     status.droppedFrames = control.droppedFrames.load(ordering: .relaxed)
     let lastFrame = control.lastFrame.load(ordering: .relaxed)

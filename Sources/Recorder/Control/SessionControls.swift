@@ -121,9 +121,9 @@ final class SessionControls: Sendable {
   /// Notes what the health of the stages is.
   func note(_ trigger: RecordingTrigger, message: String?) {
     state.withLock { state in
-      if state.machine.apply(trigger) || state.machine.state == .degraded || state.machine.state == .stalled {
-        state.message = message
-      }
+      state.machine.apply(trigger)
+      let isWrong = state.machine.state == .degraded || state.machine.state == .stalled
+      state.message = isWrong ? message : nil
     }
   }
 

@@ -38,17 +38,20 @@ struct RecordingRun {
     let service = try ControlService(
       name: arguments.name, environment: ProcessInfo.processInfo.environment, archive: archive)
     let session: RecordingSession
+    let output = try OutputThread()
     do throws(RecorderError) {
       session = try RecordingSession(arguments.options, in: archive) { event in
-        if let text = event.text { Diagnostics.message(text.printable) }
+        if let text = event.text { output.message(text.printable) }
       }
     } catch {
+      output.close()
       service.finish(error)
       throw error
     }
+    session.add { output.stage }
     service.attach(session)
     let isHeard = try announce(session)
-    let progress = ProgressLine(of: session)
+    let progress = ProgressLine(of: session, on: output)
     let ends = RecordingEnds(
       of: session, duration: arguments.options.duration, signals: interrupts, requests: service.stopRequests)
     // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
@@ -56,6 +59,7 @@ struct RecordingRun {
     let outcome = await session.stop(end.reason, error: end.error)
     service.finish(outcome.error)
     progress.stop()
+    output.close()
     if let sentence = Self.sentence(outcome.manifest) { Diagnostics.message(sentence) }
     await Self.index(archive)
     if let error = outcome.error { throw error }
