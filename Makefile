@@ -24,6 +24,7 @@ deps:
 release: deps
 	$(SWIFT) build $(release_flags) --product recorder
 	$(SWIFT) build $(release_flags) --product recorder-media
+	$(SWIFT) build $(release_flags) --product recorder-desktop
 
 # One test after the other: many record in real time, and would otherwise measure each other.
 test: deps
@@ -50,6 +51,7 @@ install: $(if $(wildcard .build/release/recorder-media),,release)
 	  $(sharedir)/fish/vendor_completions.d
 	install -m 755 .build/release/recorder $(bindir)/recorder
 	install -m 755 .build/release/recorder-media $(libexecdir)/recorder-media
+	install -m 755 .build/release/recorder-desktop $(libexecdir)/recorder-desktop
 	install -m 644 man/*.1 $(mandir)/man1
 	install -m 644 man/*.5 $(mandir)/man5
 	install -m 644 schemas/*.json $(sharedir)/recorder/schemas

@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "Recorder", targets: ["Recorder"]),
     .executable(name: "recorder", targets: ["recorder-cli"]),
     .executable(name: "recorder-media", targets: ["recorder-media"]),
+    .executable(name: "recorder-desktop", targets: ["recorder-desktop"]),
   ],
   targets: [
     // C libraries, each a module map and a shim; one importer a direction (see ARCHITECTURE.md).
@@ -55,11 +56,16 @@ let package = Package(
     library("Arguments", ["SessionModel"]),
     // The command table: every command's words and options, and how a command line is run and its output written.
     library("Commands", ["SessionModel", "Arguments", "Control", "CLinux"]),
-    // Two programs, since loading FFmpeg takes longer than most commands: `recorder` runs what needs no media library
+    // Three programs, since loading FFmpeg takes longer than most commands: `recorder` runs what needs no media library
     // and becomes `recorder-media` for the rest.
     .executableTarget(
       name: "recorder-cli",
       dependencies: ["SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index", "Control", "CLinux"],
+      swiftSettings: strict),
+    // What `recorder` becomes to look at the desktop: libpulse alone takes longer to load than `list` does.
+    .executableTarget(
+      name: "recorder-desktop",
+      dependencies: ["SessionModel", "Arguments", "Commands", "Capture"],
       swiftSettings: strict),
     .executableTarget(
       name: "recorder-media",

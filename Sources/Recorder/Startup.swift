@@ -60,6 +60,7 @@ struct Startup {
       try writer.replaceManifest(manifest)
       try annotate(writer, at: clock.utc)
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
+      if let warning = source.ambiguity { report(Event(time: .zero, kind: .warning, text: warning)) }
       audio?.start(
         epoch: control.epoch, emit: { packet in _ = packets.push(MuxItem(packet: packet, stream: 1)) },
         report: report, fail: { error in control.fail(.failed, error) })

@@ -15,8 +15,14 @@ package enum SourceSpecification: Hashable, Sendable {
     case id(UInt32)
     /// The topmost whose title contains the text, in any case.
     case title(String)
+    /// The topmost whose title the regular expression is found in; upper and lower case differ.
+    case titlePattern(String)
     /// The topmost whose class or instance is the text, in any case.
     case className(String)
+    /// The topmost of the process, as the window says.
+    case pid(Int)
+    /// The topmost of a process whose program has this name, in any case.
+    case command(String)
     /// The one that is active when the recording begins.
     case active
   }
@@ -40,8 +46,9 @@ package enum SourceSpecification: Hashable, Sendable {
     default:
       throw RecorderError(
         .usage, "\"\(text.printable(atMost: 60))\" is not a source.",
-        hint: "A source is display, monitor:NAME, window:ID, window:title=TEXT, window:class=NAME, window:active "
-          + "or region:WxH+X+Y.")
+        hint:
+          "A source is display, monitor:NAME, region:WxH+X+Y, window:ID, window:active, or window: with title=TEXT, "
+          + "title~=REGEX, class=NAME, pid=NUMBER or command=NAME.")
     }
   }
 
@@ -49,14 +56,22 @@ package enum SourceSpecification: Hashable, Sendable {
     if value == "active" { return .active }
     let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     if parts.count == 2, !parts[1].isEmpty {
-      if parts[0] == "title" { return .title(String(parts[1])) }
-      if parts[0] == "class" { return .className(String(parts[1])) }
+      let text = String(parts[1])
+      switch parts[0] {
+      case "title": return .title(text)
+      case "title~": return .titlePattern(try TitlePattern(text).text)
+      case "class": return .className(text)
+      case "command": return .command(text)
+      case "pid": if let pid = Int(text), pid > 0 { return .pid(pid) }
+      default: break
+      }
     }
     let id = value.hasPrefix("0x") ? UInt32(value.dropFirst(2), radix: 16) : UInt32(value)
     guard let id, id != 0 else {
       throw RecorderError(
         .usage, "\"\(value.printable(atMost: 60))\" names no window.",
-        hint: "Write window:0x1A00007, window:title=TEXT, window:class=NAME or window:active.")
+        hint: "Write window:0x1A00007, window:active, or window: with title=TEXT, title~=REGEX, class=NAME, pid=NUMBER "
+          + "or command=NAME.")
     }
     return .id(id)
   }
@@ -68,7 +83,10 @@ package enum SourceSpecification: Hashable, Sendable {
     case .monitor(let name): "monitor:\(name)"
     case .window(.id(let id)): "window:0x\(String(id, radix: 16))"
     case .window(.title(let text)): "window:title=\(text)"
+    case .window(.titlePattern(let text)): "window:title~=\(text)"
     case .window(.className(let name)): "window:class=\(name)"
+    case .window(.pid(let pid)): "window:pid=\(pid)"
+    case .window(.command(let name)): "window:command=\(name)"
     case .window(.active): "window:active"
     case .region(let rect): "region:\(rect)"
     }

@@ -74,6 +74,12 @@ import Testing
   func whatNeedsNoMediaLoadsNoFFmpeg(words: [String]) throws {
     let loaded = try libraries(words)
     #expect(loaded.contains("libsqlite3") && !loaded.contains("libavformat") && !loaded.contains("libavcodec"))
+    #expect(!loaded.contains("libpulse") && !loaded.contains("libxcb"))
+  }
+
+  @Test func theDesktopIsLookedAtWithoutFFmpegToo() throws {
+    let loaded = try libraries(["sources", "--display", ":nowhere"])
+    #expect(loaded.contains("libpulse") && !loaded.contains("libavformat"))
   }
 
   @Test func whatNeedsMediaDoes() throws {

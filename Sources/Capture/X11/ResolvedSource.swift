@@ -8,4 +8,14 @@ package struct ResolvedSource: Hashable, Sendable {
   package let source: Manifest.Source
   /// The X id of the window that is recorded (with decorations, the window manager's frame); nil for a part of the root.
   package let window: UInt32?
+  /// How many more windows match what was asked for; the topmost is recorded.
+  package let otherMatches: Int
+
+  /// What to say when more than one window matches; nil when only one does.
+  package var ambiguity: String? {
+    guard otherMatches > 0, let window = source.window else { return nil }
+    return
+      "\(otherMatches + 1) windows match \(source.specification.text); the topmost is recorded, \"\(window.title)\" "
+      + "(0x\(String(window.id, radix: 16)))."
+  }
 }

@@ -35,7 +35,8 @@ package struct SourceResolver: ~Copyable {
   }
 
   private func resolved(
-    _ specification: SourceSpecification, _ rect: PixelRect, info: WindowInfo? = nil, window: xcb_window_t? = nil
+    _ specification: SourceSpecification, _ rect: PixelRect, info: WindowInfo? = nil, window: xcb_window_t? = nil,
+    others: Int = 0
   ) throws(RecorderError) -> ResolvedSource {
     guard max(rect.width, rect.height) <= PixelSize.largestSide else {
       throw RecorderError(
@@ -46,7 +47,7 @@ package struct SourceResolver: ~Copyable {
     try connection.checkPixels(visual: connection.visual(of: window))
     return ResolvedSource(
       display: connection.display, source: Manifest.Source(specification: specification, rect: rect, window: info),
-      window: window)
+      window: window, otherMatches: others)
   }
 
   /// XWayland's root window is black: the picture on the screen is the Wayland compositor's alone. It names its outputs
@@ -72,7 +73,7 @@ package struct SourceResolver: ~Copyable {
   private func window(
     _ selector: SourceSpecification.WindowSelector, _ specification: SourceSpecification, decorations: Bool
   ) throws(RecorderError) -> ResolvedSource {
-    let client = try find(selector)
+    let (client, others) = try find(selector)
     if client == connection.root { return try resolved(specification, PixelRect(connection.rootSize)) }
     let window = decorations ? connection.topLevel(of: client) : client
     guard let info = connection.info(of: client), let state = connection.windowState(window) else {
@@ -83,42 +84,46 @@ package struct SourceResolver: ~Copyable {
       throw RecorderError(
         .unavailable, "The window 0x\(String(client, radix: 16)) takes input only and shows nothing.")
     }
-    return try resolved(specification, state.rect, info: info, window: window)
+    return try resolved(specification, state.rect, info: info, window: window, others: others)
   }
 
-  private func find(_ selector: SourceSpecification.WindowSelector) throws(RecorderError) -> xcb_window_t {
+  private func find(_ selector: SourceSpecification.WindowSelector) throws(RecorderError) -> (
+    window: xcb_window_t, others: Int
+  ) {
+    let found: (window: xcb_window_t, others: Int)?
     switch selector {
-    case .id(let id):
-      if connection.windowState(id) != nil { return id }
-      try connection.checkAlive()
-      throw RecorderError(
-        .unavailable, "There is no window 0x\(String(id, radix: 16)).", hint: existing)
-    case .active:
-      if let active = connection.activeWindow() { return active }
-      throw RecorderError(.unavailable, "No window is active.", hint: existing)
-    case .title(let text):
-      let wanted = text.lowercased()
-      if let found = first(where: { $0.title.lowercased().contains(wanted) }) { return found }
-      throw RecorderError(
-        .unavailable, "No window's title contains \"\(text.printable(atMost: 60))\".", hint: existing)
-    case .className(let name):
-      let wanted = name.lowercased()
-      if let found = first(where: { [$0.className, $0.instance].contains { $0?.lowercased() == wanted } }) {
-        return found
-      }
-      throw RecorderError(.unavailable, "No window has the class \"\(name.printable(atMost: 60))\".", hint: existing)
+    case .id(let id): found = connection.windowState(id).map { _ in (id, 0) }
+    case .active: found = connection.activeWindow().map { ($0, 0) }
+    default:
+      let matches = try topmost(WindowMatcher(selector))
+      found = matches.first.map { ($0, matches.count - 1) }
+    }
+    if let found { return found }
+    try connection.checkAlive()
+    throw RecorderError(.unavailable, Self.missing(selector), hint: existing)
+  }
+
+  private static func missing(_ selector: SourceSpecification.WindowSelector) -> String {
+    switch selector {
+    case .id(let id): "There is no window 0x\(String(id, radix: 16))."
+    case .active: "No window is active."
+    case .title(let text): "No window's title contains \"\(text.printable(atMost: 60))\"."
+    case .titlePattern(let text): "No window's title matches \"\(text.printable(atMost: 60))\"."
+    case .className(let name): "No window has the class \"\(name.printable(atMost: 60))\"."
+    case .pid(let pid): "No window is of the process \(pid)."
+    case .command(let name): "No window is of the program \"\(name.printable(atMost: 60))\"."
     }
   }
 
-  /// The topmost window that `condition` holds for, shown ones first.
-  private func first(where condition: (WindowInfo) -> Bool) -> xcb_window_t? {
-    let windows = connection.clientWindows()
-    for shown in [true, false] {
-      for window in windows.reversed() where window.isViewable == shown {
-        if let info = connection.info(of: window.id), condition(info) { return window.id }
-      }
+  /// The windows that match, from the topmost down, shown ones first.
+  private func topmost(_ matcher: WindowMatcher) -> [xcb_window_t] {
+    let windows = connection.clientWindows().reversed()
+    return [true, false].flatMap { shown in
+      windows.filter { window in
+        window.isViewable == shown
+          && connection.info(of: window.id).map { matcher.matches($0, on: connection) } ?? false
+      }.map(\.id)
     }
-    return nil
   }
 
   /// The windows there are, at most ten, in one sentence.

@@ -8,6 +8,8 @@ extension XConnection {
     var name: String
     /// Its place on the root, in pixels.
     var rect: PixelRect
+    /// Whether it is the primary one.
+    var isPrimary = false
   }
 
   /// The root window's size now, in pixels.
@@ -37,7 +39,9 @@ extension XConnection {
       while iterator.rem > 0, let monitor = iterator.data?.pointee {
         let rect = PixelRect(
           x: Int(monitor.x), y: Int(monitor.y), width: Int(monitor.width), height: Int(monitor.height))
-        if !rect.isEmpty { found.append(Monitor(name: atomName(monitor.name), rect: rect)) }
+        if !rect.isEmpty {
+          found.append(Monitor(name: atomName(monitor.name), rect: rect, isPrimary: monitor.primary != 0))
+        }
         xcb_randr_monitor_info_next(&iterator)
       }
       return found
@@ -57,6 +61,8 @@ extension XConnection {
             count: Int(xcb_randr_get_screen_resources_outputs_length(resources))))
       )
     }
+    let primary = XReply(
+      xcb_randr_get_output_primary_reply(handle, xcb_randr_get_output_primary(handle, root), nil))?.value.output
     return ids.compactMap { id in
       let cookie = xcb_randr_get_output_info(handle, id, time)
       guard let output = XReply(xcb_randr_get_output_info_reply(handle, cookie, nil)), output.value.crtc != 0,
@@ -72,7 +78,8 @@ extension XConnection {
       let place = crtc.value
       return Monitor(
         name: name,
-        rect: PixelRect(x: Int(place.x), y: Int(place.y), width: Int(place.width), height: Int(place.height)))
+        rect: PixelRect(x: Int(place.x), y: Int(place.y), width: Int(place.width), height: Int(place.height)),
+        isPrimary: id == primary)
     }
   }
 }

@@ -6,8 +6,9 @@ package struct RecordCommand: CommandDeclaration {
     commandName: "record",
     abstract: "Record a display, a monitor, a window or a region until Ctrl-C.",
     discussion: """
-      SOURCE is display (the whole of it), monitor:NAME, window:ID, window:title=TEXT, window:class=NAME, \
-      window:active, or region:WxH+X+Y.
+      SOURCE is display (the whole of it), monitor:NAME, region:WxH+X+Y, window:ID, window:active, or window: with \
+      title=TEXT, title~=REGEX, class=NAME, pid=NUMBER or command=NAME; recorder sources lists what there is. When \
+      several windows match, the topmost is recorded.
 
       The recording ends on Ctrl-C, on TERM or HUP, by recorder stop, after --duration, when the recorded window closes, \
       or when the X server ends; the files are finished properly each time. The session's id is the only line on \

@@ -1,0 +1,44 @@
+import SessionModel
+
+/// Tells whether a window is what a person named.
+struct WindowMatcher {
+  private enum Test {
+    case id(UInt32)
+    case title(lowercased: String)
+    case titlePattern(TitlePattern)
+    case className(lowercased: String)
+    case pid(Int)
+    case command(lowercased: String)
+    case nothing
+  }
+
+  private let test: Test
+
+  /// Prepares to look for `selector`; `active` says nothing about a window, and matches none.
+  /// - Throws: `RecorderError` (usage) when its pattern is no regular expression.
+  init(_ selector: SourceSpecification.WindowSelector) throws(RecorderError) {
+    test =
+      switch selector {
+      case .id(let id): .id(id)
+      case .title(let text): .title(lowercased: text.lowercased())
+      case .titlePattern(let text): .titlePattern(try TitlePattern(text))
+      case .className(let name): .className(lowercased: name.lowercased())
+      case .pid(let pid): .pid(pid)
+      case .command(let name): .command(lowercased: name.lowercased())
+      case .active: .nothing
+      }
+  }
+
+  /// Whether `window` is meant.
+  func matches(_ window: WindowInfo, on connection: XConnection) -> Bool {
+    switch test {
+    case .id(let id): window.id == id
+    case .title(let text): window.title.lowercased().contains(text)
+    case .titlePattern(let pattern): pattern.matches(window.title)
+    case .className(let name): [window.className, window.instance].contains { $0?.lowercased() == name }
+    case .pid(let pid): window.pid == pid
+    case .command(let name): connection.command(of: window)?.lowercased() == name
+    case .nothing: false
+    }
+  }
+}
