@@ -35,7 +35,7 @@ struct Startup {
       options.source, decorations: options.video.decorations)
     let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
     // Opening sound devices takes a while: the epoch comes after it.
-    let audio = try AudioPipeline(plan.options.audio)
+    let audio = try AudioPipeline(plan.options.audio, windowProcess: source.source.window?.pid)
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let packets = BoundedQueue<MuxItem>(capacity: MuxPipeline.capacity)
     let video = try VideoPipeline(plan.encoder, control: control, packets: packets)

@@ -188,8 +188,14 @@ package enum AudioDeviceSpecification: Hashable, Codable, Sendable {
   case pulse(source: String)
   /// An ALSA PCM by its name.
   case alsa(pcm: String)
+  /// What one application plays, by its name.
+  case application(name: String)
+  /// What one process and those that descend from it play.
+  case process(id: Int)
+  /// What the process of the recorded window and those that descend from it play.
+  case window
 
-  /// The device that `text` names: empty is the standard one, `pulse:SOURCE`, `alsa:PCM`.
+  /// The device that `text` names: empty is the standard one, `app:NAME`, `pid:N`, `window`, `pulse:SOURCE`, `alsa:PCM`.
   /// - Throws: `RecorderError` (usage) that says what was expected.
   package init(parsing text: String) throws(RecorderError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -197,10 +203,13 @@ package enum AudioDeviceSpecification: Hashable, Codable, Sendable {
     case ("", ""), ("default", ""): self = .standard
     case ("pulse", let name) where !name.isEmpty && !name.contains("\0"): self = .pulse(source: name)
     case ("alsa", let name) where !name.isEmpty && !name.contains("\0"): self = .alsa(pcm: name)
+    case ("app", let name) where !name.isEmpty && !name.contains("\0"): self = .application(name: name)
+    case ("pid", let text) where isDigits(text) && (Int(text) ?? 0) > 0: self = .process(id: Int(text) ?? 0)
+    case ("window", ""): self = .window
     default:
       throw RecorderError(
         .usage, "\"\(text.printable(atMost: 60))\" names no sound device.",
-        hint: "Write pulse:SOURCE or alsa:PCM, or leave the value out for the default device.")
+        hint: "Write app:NAME, pid:N, window, pulse:SOURCE or alsa:PCM, or leave the value out for the default device.")
     }
   }
 }

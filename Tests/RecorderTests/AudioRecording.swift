@@ -20,8 +20,11 @@ final class AudioRecording: Sendable {
   }
 
   /// Opens the devices and begins.
-  init(_ options: AudioOptions, server: SoundServer? = nil, address: String? = nil) throws {
-    pipeline = try #require(try AudioPipeline(options, server: server?.address ?? address))
+  init(
+    _ options: AudioOptions, windowProcess: Int? = nil, server: SoundServer? = nil, address: String? = nil
+  ) throws {
+    pipeline = try #require(
+      try AudioPipeline(options, windowProcess: windowProcess, server: server?.address ?? address))
     epoch = MonotonicClock.now()
     let (events, packets) = (Events(), packets)
     self.events = events

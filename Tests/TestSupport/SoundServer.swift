@@ -62,15 +62,20 @@ package final class SoundServer: Sendable {
   }
 
   /// Plays interleaved stereo samples at 48 kHz on `sink`, half a second ahead, so that a busy machine tears no hole.
+  /// - Parameters:
+  ///   - name: what the player calls itself.
+  ///   - wrapper: a command that runs the player.
   /// - Returns: the player, which ends when all has been played.
-  package func play(_ samples: [Float], on sink: String = "desktop") throws -> ChildProcess {
+  package func play(
+    _ samples: [Float], on sink: String = "desktop", as name: String = "pacat", through wrapper: [String] = []
+  ) throws -> ChildProcess {
     let file = folder.file("play-\(sink)-\(UInt64.random(in: 0 ... .max)).raw")
     try writeFile(file, samples.withUnsafeBytes { Array($0) })
     return try ChildProcess(
-      [
+      wrapper + [
         "pacat", "--playback", "--raw", "--format=float32le", "--rate=48000", "--channels=2", "--latency-msec=500",
-        "-d", sink, file,
-      ], environment: environment)
+        "-n", name, "-d", sink, file,
+      ], environment: environment, ownGroup: !wrapper.isEmpty)
   }
 
   /// Plays a sine tone on `sink`.
@@ -79,9 +84,10 @@ package final class SoundServer: Sendable {
   ///   - amplitude: its peak; 1 is full scale.
   ///   - seconds: how long.
   package func playTone(
-    _ frequency: Double, amplitude: Float = 0.25, seconds: Double, on sink: String = "desktop"
+    _ frequency: Double, amplitude: Float = 0.25, seconds: Double, on sink: String = "desktop",
+    as name: String = "pacat"
   ) throws -> ChildProcess {
-    try play(Self.tone(frequency, amplitude: amplitude, seconds: seconds), on: sink)
+    try play(Self.tone(frequency, amplitude: amplitude, seconds: seconds), on: sink, as: name)
   }
 
   /// A sine tone as interleaved stereo samples at 48 kHz.

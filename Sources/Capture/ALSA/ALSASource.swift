@@ -103,6 +103,7 @@ package struct ALSASource: ~Copyable, AudioSource {
     block.format = format
     block.frames = frames
     (block.isBeginning, block.hole) = (isBeginning, hole)
+    (block.part, block.isEnd) = (0, false)
     (isBeginning, hole) = (false, .none)
   }
 }

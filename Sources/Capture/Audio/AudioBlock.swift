@@ -5,6 +5,9 @@ package struct AudioBlock: ~Copyable {
   /// Samples that a block holds: 10 ms of 192 kHz stereo, rounded up to a power of two.
   package static let capacity = 4096
 
+  /// Streams that an input may be the sum of: more than an application plays at a time, as a browser's pages.
+  package static let parts = 16
+
   /// A device that had been delivering and paused for so long may have left sound out: ten of the 10 ms pieces that
   /// sources ask for, in ns.
   package static let longestPause: Int64 = 100_000_000
@@ -21,6 +24,10 @@ package struct AudioBlock: ~Copyable {
   package var isBeginning = false
   /// What lies between the block before and this one.
   package var hole = AudioHole.none
+  /// Which of the streams that an input is the sum of it belongs to, below `parts`; the first one never ends.
+  package var part = 0
+  /// Whether its part ends with it.
+  package var isEnd = false
   /// Which of the recording's inputs it came from; free for the owner of the queue.
   package var input = 0
 

@@ -26,6 +26,8 @@ package enum AudioDevice: Hashable, Sendable {
   case pulse(source: String)
   /// An ALSA PCM, by its name.
   case alsa(pcm: String)
+  /// What one application plays on a PulseAudio or PipeWire server.
+  case application(AudioApplication)
 
   /// libpulse's names for the monitor of the default output, and for the default input.
   package static let defaultMonitorName = "@DEFAULT_MONITOR@"
@@ -45,6 +47,19 @@ package enum AudioDevice: Hashable, Sendable {
     case .pulse(Self.defaultSourceName): "the default input"
     case .pulse(let source): "pulse:\(source.printable(atMost: 60))"
     case .alsa(let pcm): "alsa:\(pcm.printable(atMost: 60))"
+    case .application(.name(let name)): "app:\(name.printable(atMost: 60))"
+    case .application(.process(let id)): "pid:\(id)"
     }
   }
+
+  /// Whether a sound server delivers it.
+  package var isServed: Bool { if case .alsa = self { false } else { true } }
+}
+
+/// An application that plays sound.
+package enum AudioApplication: Hashable, Sendable {
+  /// By the name it gives itself or that of its program, in any case.
+  case name(String)
+  /// By a process: all that it and those that descend from it play.
+  case process(Int)
 }

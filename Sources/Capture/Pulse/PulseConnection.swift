@@ -68,6 +68,9 @@ struct PulseConnection: ~Copyable {
   /// - Returns: false when the deadline has passed, or the loop cannot go on.
   func turn(until deadline: Int64) -> Bool { Self.turn(loop, until: deadline) }
 
+  /// Does what the server has asked by now, without waiting.
+  func catchUp() { while pa_mainloop_iterate(loop, 0, nil) > 0 {} }
+
   private static func turn(_ loop: OpaquePointer, until deadline: Int64) -> Bool {
     let remaining = deadline - MonotonicClock.now()
     guard remaining > 0 else { return false }
@@ -93,6 +96,11 @@ struct PulseConnection: ~Copyable {
 
   /// Whether the server is still there.
   var isAlive: Bool { pa_context_get_state(context) == PA_CONTEXT_READY }
+
+  /// - Throws: `RecorderError` (sourceLost) when it is not.
+  func checkAlive() throws(RecorderError) {
+    guard isAlive else { throw RecorderError(.sourceLost, "The sound server ended (\(failure)).") }
+  }
 
   /// libpulse's words for the last failure.
   var failure: String { Self.failure(context) }

@@ -17,12 +17,14 @@ package struct RecordCommand: CommandDeclaration {
       While it runs it takes recorder pause, resume, mute, unmute, mark, split, status and stop from anywhere.
 
       Sound is off unless it is asked for: --app-audio records what the applications play, --microphone what the \
-      person says; both go into one track. A DEVICE is pulse:SOURCE or alsa:PCM.
+      person says; both go into one track. A DEVICE is pulse:SOURCE, alsa:PCM, or one application alone: app:NAME, pid:N or \
+      window, the recorded window's.
       """,
     examples: [
       .init("recorder record", "Record the whole display until Ctrl-C."),
       .init("recorder record --app-audio --microphone", "With the desktop's sound and the default microphone."),
       .init("recorder record window:title=Invoice --duration 5m", "One window, for five minutes."),
+      .init("recorder record window:active --app-audio=window", "A window, with the sound of its program alone."),
       .init("recorder record --size h720 --fps 15 --tag support", "Smaller, slower, and tagged."),
     ])
 

@@ -75,6 +75,9 @@ struct AudioCaptureLoop: ~Copyable {
     case .alsa(let name):
       var source = try ALSASource(pcm: name)
       try capture(&source)
+    case .application(let application):
+      var source = try PulseApplicationSource(application, server: input.server)
+      try capture(&source)
     }
   }
 
@@ -112,8 +115,7 @@ struct AudioCaptureLoop: ~Copyable {
 
   /// Waits until it is worth trying again to open the device, or the input stops.
   private mutating func waitForChange() {
-    let isServed = input.devices.contains { if case .pulse = $0 { true } else { false } }
-    if isServed, watch == nil {
+    if watch == nil, input.devices.contains(where: \.isServed) {
       do throws(RecorderError) {
         watch = try PulseWatch(server: input.server)
         // What changed before the server was asked to tell is not told: the device is tried once more.

@@ -41,15 +41,26 @@ final class AudioInput: Sendable {
   private let loudest = Atomic<UInt32>(0)
 
   /// Describes the input that `specification` names.
-  /// - Throws: `RecorderError` (systemCall) when no descriptor is left.
+  /// - Parameter windowProcess: the process of the recorded window, as far as it is known.
+  /// - Throws: `RecorderError`: unavailable when the window's process is meant and not known, systemCall when no
+  ///   descriptor is left.
   init(
-    _ role: Role, index: Int, specification: AudioDeviceSpecification, server: String?
+    _ role: Role, index: Int, specification: AudioDeviceSpecification, windowProcess: Int?, server: String?
   ) throws(RecorderError) {
     (self.role, self.index, self.server) = (role, index, server)
     switch specification {
     case .standard: devices = role == .application ? [.defaultMonitor] : AudioDevice.defaultMicrophones
     case .pulse(let source): devices = [.pulse(source: source)]
     case .alsa(let pcm): devices = [.alsa(pcm: pcm)]
+    case .application(let name): devices = [.application(.name(name))]
+    case .process(let id): devices = [.application(.process(id))]
+    case .window:
+      guard let windowProcess else {
+        throw RecorderError(
+          .unavailable, "Of the recorded picture it is not known which process plays its sound.",
+          hint: "`window` goes with a window that tells its process; else name it as app:NAME or pid:N.")
+      }
+      devices = [.application(.process(windowProcess))]
     }
     isDemanded = specification != .standard
     wake = try WakeSignal()

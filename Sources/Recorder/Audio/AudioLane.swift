@@ -9,7 +9,7 @@ final class AudioLane {
   let name: String
   private let epoch: Int64
   private let report: (Gap) -> Void
-  private var ring = AudioRing()
+  private var ring: AudioRing
   private var synchronizer = Synchronizer()
   private var resampler: Resampler?
   private var format: AudioFormat?
@@ -19,15 +19,18 @@ final class AudioLane {
   /// Whether a device's first block has not found its place yet.
   private var isFirst = true
   /// Where the silence began that the ring ends with; nil when it ends with sound.
-  private var silence: Int64? = 0
+  private var silence: Int64?
   private var stretch = 0.0
 
   /// Makes the lane of the input `name`.
   /// - Parameters:
   ///   - epoch: the session's, in ns of `CLOCK_MONOTONIC`.
+  ///   - frame: the first that it has, of the session's.
   ///   - report: told of each gap when it has ended.
-  init(name: String, epoch: Int64, report: @escaping (Gap) -> Void) {
+  init(name: String, epoch: Int64, from frame: Int64 = 0, report: @escaping (Gap) -> Void) {
     (self.name, self.epoch, self.report) = (name, epoch, report)
+    ring = AudioRing(from: frame)
+    silence = frame
     converted = .allocate(capacity: 0)
   }
 

@@ -10,7 +10,7 @@ struct AudioMixLoop: ~Copyable {
   private var encoder: AudioEncoder
   private let shared: AudioShared
   private let epoch: Int64
-  private let lanes: [AudioLane]
+  private let buses: [AudioBus]
   private let emit: @Sendable (consuming Packet) -> Void
   private let sum: UnsafeMutableBufferPointer<Float>
   /// One input's part of the sum.
@@ -31,8 +31,8 @@ struct AudioMixLoop: ~Copyable {
     emit: @escaping @Sendable (consuming Packet) -> Void
   ) {
     let reporter = shared.reporter
-    lanes = shared.inputs.map { input in
-      AudioLane(name: input.role.rawValue, epoch: epoch) { gap in reporter.tell(gap) }
+    buses = shared.inputs.map { input in
+      AudioBus(name: input.role.rawValue, epoch: epoch) { gap in reporter.tell(gap) }
     }
     sum = .allocate(capacity: encoder.frameSize * AudioFormat.mix.channels)
     part = .allocate(capacity: encoder.frameSize * AudioFormat.mix.channels)
@@ -57,7 +57,7 @@ struct AudioMixLoop: ~Copyable {
       try mix(to: limit(at: now, end: end), isLast: false)
       if let end, position + Int64(encoder.frameSize) > end.frame, isComplete(to: end, at: now) {
         try mix(to: end.frame, isLast: true)
-        for lane in lanes { lane.finish() }
+        for bus in buses { bus.finish() }
         try encoder.finish(emit: emit)
         return
       }
@@ -66,7 +66,7 @@ struct AudioMixLoop: ~Copyable {
 
   private func place(_ block: consuming AudioBlock) {
     do throws(RecorderError) {
-      try lanes[block.input].place(block)
+      try buses[block.input].place(block)
     } catch {
       // What cannot be converted is missing: it becomes silence when the mix waits for it in vain.
     }
@@ -77,7 +77,7 @@ struct AudioMixLoop: ~Copyable {
   private func limit(at now: Int64, end: Timestamp?) -> Int64 {
     let clock = now - epoch
     let forced = Timestamp(nanoseconds: clock - Self.patience).frame
-    let ready = lanes.map(\.end).min() ?? 0
+    let ready = buses.map(\.end).min() ?? 0
     let latest = end?.frame ?? Timestamp(nanoseconds: clock - Self.holdBack).frame
     return min(latest, max(forced, ready))
   }
@@ -86,8 +86,8 @@ struct AudioMixLoop: ~Copyable {
   private func isComplete(to end: Timestamp, at now: Int64) -> Bool {
     if now - epoch >= end.nanoseconds + Self.patience { return true }
     guard now - epoch >= end.nanoseconds else { return false }
-    return lanes.indices.allSatisfy { index in
-      lanes[index].end >= end.frame || !shared.inputs[index].isLive.load(ordering: .relaxed)
+    return buses.indices.allSatisfy { index in
+      buses[index].end >= end.frame || !shared.inputs[index].isLive.load(ordering: .relaxed)
     }
   }
 
@@ -99,10 +99,9 @@ struct AudioMixLoop: ~Copyable {
       else { return }
       let samples = count * AudioFormat.mix.channels
       target.update(repeating: 0, count: samples)
-      for (lane, input) in zip(lanes, shared.inputs) {
-        lane.fill(to: position + Int64(count), because: input.outage)
+      for (bus, input) in zip(buses, shared.inputs) {
         own.update(repeating: 0, count: samples)
-        lane.take(count, addingTo: own)
+        bus.take(count, addingTo: own, because: input.outage)
         shared.quiet.silence(own, input.index, from: position, count: count)
         for index in 0..<samples { target[index] += own[index] }
       }

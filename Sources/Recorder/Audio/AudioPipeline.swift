@@ -23,13 +23,16 @@ package final class AudioPipeline: Sendable {
   private static let patience: Int64 = 7_000_000_000
 
   /// Opens the devices and the encoder, and begins to capture. Nil when `options` ask for no sound.
-  /// - Parameter server: the sound server's address; nil is $PULSE_SERVER or the default.
+  /// - Parameters:
+  ///   - windowProcess: the process of the recorded window, as far as it is known.
+  ///   - server: the sound server's address; nil is $PULSE_SERVER or the default.
   /// - Throws: `RecorderError` (unavailable) when a device that was named, or the encoder, is not there.
-  package init?(_ options: AudioOptions, server: String? = nil) throws(RecorderError) {
+  package init?(_ options: AudioOptions, windowProcess: Int? = nil, server: String? = nil) throws(RecorderError) {
     var inputs: [AudioInput] = []
     for (role, device) in [(AudioInput.Role.application, options.application), (.microphone, options.microphone)] {
       guard let device else { continue }
-      inputs.append(try AudioInput(role, index: inputs.count, specification: device, server: server))
+      inputs.append(
+        try AudioInput(role, index: inputs.count, specification: device, windowProcess: windowProcess, server: server))
     }
     guard !inputs.isEmpty else { return nil }
     let shared = AudioShared(inputs: inputs)

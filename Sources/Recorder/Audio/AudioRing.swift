@@ -8,12 +8,14 @@ struct AudioRing: ~Copyable {
   static var capacity: Int { 1 << 18 }
 
   /// The frame after the last one written.
-  private(set) var end: Int64 = 0
+  private(set) var end: Int64
   /// The first frame that has not been taken.
-  private var start: Int64 = 0
+  private var start: Int64
   private let samples: UnsafeMutablePointer<Float>
 
-  init() {
+  /// Makes an empty ring whose first frame is `frame`.
+  init(from frame: Int64) {
+    (start, end) = (frame, frame)
     samples = .allocate(capacity: Self.capacity * AudioFormat.mix.channels)
     samples.initialize(repeating: 0, count: Self.capacity * AudioFormat.mix.channels)
   }
