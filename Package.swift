@@ -41,13 +41,14 @@ let package = Package(
     .systemLibrary(name: "CYUV"),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+    .systemLibrary(name: "CNettle", pkgConfig: "nettle"),
 
     // Pure values, then the layers over them.
     library("SessionModel", []),
     library("Threading", ["SessionModel", "CLinux"]),
     library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),
     library("Media", ["SessionModel", "CFFmpeg", "CYUV"]),
-    library("Archive", ["SessionModel"]),
+    library("Archive", ["SessionModel", "CNettle"]),
     library("Control", ["SessionModel", "Threading", "CLinux"]),
     library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive", "Control"]),
     library("Presentation", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),

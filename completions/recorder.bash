@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder delete" | "recorder index" | "recorder index rebuild" | "recorder sources") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -67,11 +67,15 @@ _recorder() {
     "recorder export --to") :; return ;;
     "recorder export -o" | "recorder export --output") mapfile -t COMPREPLY < <(compgen -f -- "$current"); compopt -o filenames 2>/dev/null; return ;;
     "recorder note --at") :; return ;;
+    "recorder verify --head") :; return ;;
+    "recorder protect --reason") :; return ;;
+    "recorder gc --budget") :; return ;;
+    "recorder gc --keep") :; return ;;
     "recorder sources --display") :; return ;;
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note delete index sources -h --help --version"
+      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources -h --help --version"
       ;;
     "recorder record")
       words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless -h --help"
@@ -135,9 +139,27 @@ _recorder() {
       words="--at -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
+    "recorder verify")
+      words="--all --deep --head --json -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder recover")
+      words="--json -h --help"
+      ;;
+    "recorder protect")
+      words="--reason -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder unprotect")
+      words="-h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
     "recorder delete")
       words="-h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
+    "recorder gc")
+      words="--budget --keep --dry-run --json -h --help"
       ;;
     "recorder index")
       words="rebuild -h --help"

@@ -104,6 +104,18 @@ package struct FileDescriptor: ~Copyable, Sendable {
     guard retrying({ fsync(raw) }) == 0 else { throw RecorderError(.write, path, errno: errno) }
   }
 
+  /// Makes the bytes that were written, and the size, survive a power cut; times may be lost.
+  func synchronizeData() throws(RecorderError) {
+    guard retrying({ fdatasync(raw) }) == 0 else { throw RecorderError(.write, path, errno: errno) }
+  }
+
+  /// A second descriptor of the same open file.
+  func again() throws(RecorderError) -> FileDescriptor {
+    let other = fcntl(raw, F_DUPFD_CLOEXEC, 0)
+    guard other >= 0 else { throw RecorderError(.read, path, errno: errno) }
+    return FileDescriptor(raw: other, path: path)
+  }
+
   /// Takes the file's lock, which goes with the descriptor and with the process.
   /// - Parameters:
   ///   - waiting: whether to wait for it.
@@ -117,4 +129,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// Gives the lock back at once, even when a child that is just being started still has the descriptor.
   package func unlock() { flock(raw, LOCK_UN) }
+}
+
+/// A file that several hold open; closed when the last lets go.
+final class OpenFile: Sendable {
+  let descriptor: FileDescriptor
+  init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+}
+
+extension Folder {
+  /// Opens the file `name` for several to read.
+  /// - Returns: nil when there is none.
+  func openFile(_ name: String) throws(RecorderError) -> OpenFile? {
+    guard let file = try file(name) else { return nil }
+    return OpenFile(file)
+  }
 }

@@ -8,6 +8,19 @@ struct MatroskaElement {
     static let segment: UInt32 = 0x1853_8067
     static let info: UInt32 = 0x1549_A966
     static let timestampScale: UInt32 = 0x2A_D7B1
+    static let duration: UInt32 = 0x4489
+    static let tracks: UInt32 = 0x1654_AE6B
+    static let void: UInt32 = 0xEC
+    static let seekHead: UInt32 = 0x114D_9B74
+    static let seek: UInt32 = 0x4DBB
+    static let seekID: UInt32 = 0x53AB
+    static let seekPosition: UInt32 = 0x53AC
+    static let cues: UInt32 = 0x1C53_BB6B
+    static let cuePoint: UInt32 = 0xBB
+    static let cueTime: UInt32 = 0xB3
+    static let cueTrackPositions: UInt32 = 0xB7
+    static let cueTrack: UInt32 = 0xF7
+    static let cueClusterPosition: UInt32 = 0xF1
     static let cluster: UInt32 = 0x1F43_B675
     static let timestamp: UInt32 = 0xE7
     static let simpleBlock: UInt32 = 0xA3
@@ -17,11 +30,11 @@ struct MatroskaElement {
     /// What may stand in a segment beside clusters: SeekHead, Info, Tracks, Cues, Tags, Chapters, Attachments, Void,
     /// CRC-32.
     static let inSegment: Set<UInt32> = [
-      0x114D_9B74, info, 0x1654_AE6B, 0x1C53_BB6B, 0x1254_C367, 0x1043_A770, 0x1941_A469, 0xEC, 0xBF,
+      seekHead, info, tracks, cues, 0x1254_C367, 0x1043_A770, 0x1941_A469, void, 0xBF,
     ]
     /// What may stand in a cluster: Timestamp, SimpleBlock, BlockGroup, SilentTracks, Position, PrevSize,
     /// EncryptedBlock, Void, CRC-32.
-    static let inCluster: Set<UInt32> = [timestamp, simpleBlock, blockGroup, 0x5854, 0xA7, 0xAB, 0xAF, 0xEC, 0xBF]
+    static let inCluster: Set<UInt32> = [timestamp, simpleBlock, blockGroup, 0x5854, 0xA7, 0xAB, 0xAF, void, 0xBF]
   }
 
   /// The id, with its length marker, as the specification writes it.

@@ -18,9 +18,9 @@ struct MatroskaTail: Equatable {
 /// Walks a Matroska file from element to element. It reads the heads of clusters alone and looks into the last ones, and
 /// it believes nothing: sizes are checked against the file, and rubbish in the middle is passed over to the next cluster.
 struct MatroskaWalker: ~Copyable {
-  private var window: FileWindow
+  var window: FileWindow
   /// Nanoseconds a tick: 1 ms unless the file says otherwise (RFC 9559, TimestampScale).
-  private var scale: Int64 = 1_000_000
+  private(set) var scale: Int64 = 1_000_000
   /// The last cluster that was passed over without a look into it.
   private var passed: MatroskaElement?
 
@@ -144,12 +144,12 @@ struct MatroskaWalker: ~Copyable {
   }
 
   /// The unsigned number that `element` holds; nil when 63 bits do not hold it.
-  private mutating func number(in element: MatroskaElement, end: Int64) throws(RecorderError) -> Int64? {
+  mutating func number(in element: MatroskaElement, end: Int64) throws(RecorderError) -> Int64? {
     guard (1...8).contains(end - element.content) else { return nil }
     return try window.number(at: element.content, count: Int(end - element.content)).flatMap { Int64(exactly: $0) }
   }
 
-  private mutating func readScale(in info: MatroskaElement, end: Int64) throws(RecorderError) {
+  mutating func readScale(in info: MatroskaElement, end: Int64) throws(RecorderError) {
     var position = info.content
     while position < end, let element = try window.element(at: position), let next = element.end, next <= end {
       if element.id == MatroskaElement.ID.timestampScale, let value = try number(in: element, end: next), value > 0 {

@@ -38,18 +38,38 @@ extension ArchiveReader {
 extension SessionReader {
   /// Brings the files of a session whose recorder was killed into order, and `manifest` with them; holds its lock.
   fileprivate func close(_ manifest: inout Manifest) throws(RecorderError) {
+    // What the recorder kept free pays for what follows.
+    try folder.removeFile(ArchiveLocation.Name.reserve)
     let (lastAlive, stop) = try tolerating((.zero, nil)) { () throws(RecorderError) in try cutEvents() }
+    let sealed = Set(
+      try tolerating([]) { () throws(RecorderError) in try chain().links.filter { $0.kind == .segment }.map(\.file) })
     var lastBlock = Timestamp.zero
-    for path in try segmentPaths() {
+    let paths = try segmentPaths()
+    for path in paths {
+      let end = path == paths.last ? lastAlive : nil
       lastBlock = try tolerating(lastBlock) { () throws(RecorderError) in
-        try cut(path, after: lastBlock, &manifest)
+        try complete(path, after: lastBlock, until: end, isSealed: sealed.contains(path.file), &manifest)
       }
     }
     let end = max(lastAlive, lastBlock, .zero)
     if let last = manifest.segments.indices.last { manifest.segments[last].end = end }
     manifest.state = .interrupted
     manifest.end = Manifest.End(reason: .killed, time: end, message: reason(manifest, end: end, stop: stop))
-    try folder.replaceManifest(manifest)
+    manifest.check = Manifest.Check(findings: shortFindings(manifest))
+    try seal(&manifest)
+  }
+
+  /// Seals all that the recorder had not sealed, and puts `manifest` in place.
+  private func seal(_ manifest: inout Manifest) throws(RecorderError) {
+    var seal = try SessionSeal(id: id, folder: folder, sealer: .recovery)
+    for segment in manifest.segments {
+      try tolerating(()) { () throws(RecorderError) in try seal.seal(segment) }
+    }
+    try tolerating(()) { () throws(RecorderError) in
+      guard let events = try folder.file(ArchiveLocation.Name.events) else { return }
+      try seal.seal(events: events, to: events.size(), cause: .end)
+    }
+    try seal.seal(&manifest)
   }
 
   /// Cuts half a line off the events.
@@ -70,35 +90,30 @@ extension SessionReader {
     return (last, stop)
   }
 
-  /// Cuts the part of a block off the media file at `path`, and brings the manifest's segments to what is there.
-  /// - Parameter last: the session's time at the end of the file before it.
+  /// Brings the media file at `path` into order, and the manifest's segments to what is there.
+  /// - Parameters:
+  ///   - last: the session's time at the end of the file before it.
+  ///   - end: the session's time up to which the recorder was at work, when it is the last file.
+  ///   - isSealed: the recorder had closed it, so that it is left as it is.
   /// - Returns: the session's time at its last block.
-  private func cut(
-    _ path: SegmentPath, after last: Timestamp, _ manifest: inout Manifest
+  private func complete(
+    _ path: SegmentPath, after last: Timestamp, until end: Timestamp?, isSealed: Bool, _ manifest: inout Manifest
   ) throws(RecorderError) -> Timestamp {
-    guard let media = try folder.folder(ArchiveLocation.Name.media),
-      let file = try media.file(path.name, writing: true)
-    else { return last }
-    var walker = try MatroskaWalker(file)
-    let tail = try walker.tail()
-    let whole = walker.close()
-    if let tail, tail.end < (try whole.size()) {
-      try whole.truncate(to: tail.end)
-      if let repair = tail.repair { try whole.overwrite(repair.bytes, at: repair.offset) }
-      try whole.synchronize()
-    }
     // A file that the manifest had not yet heard of begins where the one before it ends.
     let index = manifest.segments.firstIndex { $0.file == path.file } ?? manifest.segments.count
     if index == manifest.segments.count {
       manifest.segments.append(Manifest.Segment(file: path.file, start: last))
     }
-    let start = manifest.segments[index].start
-    let (sum, overflow) = start.nanoseconds.addingReportingOverflow(tail?.lastTime ?? 0)
+    let segment = manifest.segments[index]
+    if isSealed, let end = segment.end, segment.bytes != nil { return max(last, end) }
+    let known = max(segment.end ?? .zero, end ?? .zero) - segment.start
+    guard let found = try completeFile(path, duration: { block in max(block, known) }) else { return last }
+    let (sum, overflow) = segment.start.nanoseconds.addingReportingOverflow(found.lastTime)
     let claimed = Timestamp(nanoseconds: sum)
-    let end = max(last, overflow || !claimed.isPlausible ? start : claimed)
-    manifest.segments[index].bytes = try whole.size()
-    manifest.segments[index].end = manifest.segments[index].end ?? end
-    return end
+    let lastBlock = max(last, overflow || !claimed.isPlausible ? segment.start : claimed)
+    manifest.segments[index].bytes = found.bytes
+    manifest.segments[index].end = segment.end ?? lastBlock
+    return lastBlock
   }
 
   /// One sentence that says why the recorder ended, as far as it can be seen now.

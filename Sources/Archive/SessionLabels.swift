@@ -9,6 +9,8 @@ package struct SessionLabels: Hashable, Sendable {
   package private(set) var tags: [String]
   /// The notes, in the order they were added.
   package private(set) var notes: [Annotation]
+  /// Why no clean-up may delete it; nil when one may.
+  package private(set) var protection: String?
 
   /// The labels of a session with `manifest` (nil when it is damaged) and `annotations`.
   package init(manifest: Manifest?, annotations: [Annotation]) {
@@ -21,6 +23,8 @@ package struct SessionLabels: Hashable, Sendable {
       case .tag: if !tags.contains(annotation.text) { tags.append(annotation.text) }
       case .untag: tags.removeAll { $0 == annotation.text }
       case .note: notes.append(annotation)
+      case .protect: protection = annotation.text
+      case .unprotect: protection = nil
       }
     }
   }

@@ -10,7 +10,7 @@ package struct SessionReader: Sendable {
   let folder: Folder
 
   /// The largest manifest that is read, in bytes: 100,000 segments of 150 bytes each.
-  private static let largestManifest = 16 << 20
+  static let largestManifest = 16 << 20
 
   init(id: SessionID, folder: Folder) { (self.id, self.folder) = (id, folder) }
 
@@ -65,15 +65,7 @@ package struct SessionReader: Sendable {
   /// - Throws: `RecorderError` when the file cannot be read.
   package func lastEventTime() throws(RecorderError) -> Timestamp {
     guard let file = try folder.file(ArchiveLocation.Name.events) else { return .zero }
-    // Enough for a second's events; one that is longer than this is passed over.
-    let size = try file.size()
-    var tail = [UInt8](repeating: 0, count: Int(min(size, 1 << 16)))
-    let count = try file.read(into: &tail, at: size - Int64(tail.count))
-    let decoder = JSONDecoder()
-    for line in tail[..<count].split(separator: Line.end).reversed() {
-      if let event = try? decoder.decode(Event.self, from: Data(line)), event.isPlausible { return event.time }
-    }
-    return .zero
+    return try file.lastEvent(before: file.size())?.time ?? .zero
   }
 
   /// All annotations, in the order they were added.
@@ -83,8 +75,10 @@ package struct SessionReader: Sendable {
     let decoder = JSONDecoder()
     var annotations: [Annotation] = []
     _ = try Line.forEach(in: file) { (line) throws(RecorderError) in
-      guard let annotation = try? decoder.decode(Annotation.self, from: line), annotation.time?.isPlausible ?? true
+      guard var annotation = try? decoder.decode(Annotation.self, from: line), annotation.time?.isPlausible ?? true
       else { return }
+      // The place in the file is told by the order.
+      annotation.previous = nil
       annotations.append(annotation)
     }
     return annotations
@@ -122,6 +116,20 @@ package struct SessionReader: Sendable {
       }
     }
     return total
+  }
+
+  /// The bytes that all its files have on disk, but for what a lock or a thumbnail takes.
+  package func bytes() throws(RecorderError) -> Int64 {
+    var total = try mediaBytes()
+    for name in ArchiveLocation.Name.files {
+      total += try tolerating(0) { () throws(RecorderError) in try folder.file(name)?.size() ?? 0 }
+    }
+    return total
+  }
+
+  /// Why no clean-up may delete it; nil when one may.
+  package func protection() throws(RecorderError) -> String? {
+    SessionLabels(manifest: nil, annotations: try annotations()).protection
   }
 
   /// The media files that are there, in order.

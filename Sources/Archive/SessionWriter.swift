@@ -9,6 +9,23 @@ package final class SessionWriter: Sendable {
   private struct Open: ~Copyable, Sendable {
     let lock: FileDescriptor
     let events: FileDescriptor
+    /// Why the block of events that is being written is to be closed soon; nil when there is no reason.
+    var cause: ChainLink.Cause?
+  }
+
+  /// What the thread that looks after the disk works on.
+  private struct Kept: ~Copyable, Sendable {
+    var seal: SessionSeal
+    /// The events once more: hashing and syncing them keeps nobody from adding to them.
+    let events: FileDescriptor
+  }
+
+  /// The media files that are not sealed yet.
+  private struct Media: Sendable {
+    /// Those that are being written, by their path in the session.
+    var written: [String: OpenFile] = [:]
+    /// Those that are closed.
+    var closed: [Manifest.Segment] = []
   }
 
   /// The session's name.
@@ -16,10 +33,13 @@ package final class SessionWriter: Sendable {
   private let folder: Folder
   private let media: Folder
   private let open: Mutex<Open?>
+  private let kept: Mutex<Kept>
+  private let files = Mutex(Media())
 
-  private init(id: SessionID, folder: Folder, media: Folder, open: consuming Open) {
+  private init(id: SessionID, folder: Folder, media: Folder, open: consuming Open, kept: consuming Kept) {
     (self.id, self.folder, self.media) = (id, folder, media)
     self.open = Mutex(open)
+    self.kept = Mutex(kept)
   }
 
   /// Makes a session that begins at `time`, under a name that no other session has.
@@ -46,6 +66,7 @@ package final class SessionWriter: Sendable {
     in location: ArchiveLocation, id: SessionID, manifest: Manifest
   ) throws(RecorderError) -> SessionWriter {
     let root = try Folder.create(path: location.path)
+    try root.requireSpace(manifest.options.storage)
     let pending = try root.createFolder(ArchiveLocation.Name.pending)
     var day = try root.createFolder(ArchiveLocation.Name.sessions)
     for name in id.dateComponents { day = try day.createFolder(name) }
@@ -77,9 +98,15 @@ package final class SessionWriter: Sendable {
     }
     let media = try folder.createNewFolder(ArchiveLocation.Name.media)
     let events = try folder.createFile(ArchiveLocation.Name.events, appending: true)
+    try folder.createReserve()
     try folder.replaceManifest(manifest)
+    guard let again = try folder.file(ArchiveLocation.Name.events, writing: true) else {
+      throw RecorderError(.create, "\(folder.path)/\(ArchiveLocation.Name.events)", errno: ENOENT)
+    }
+    let kept = Kept(seal: try SessionSeal(id: id, folder: folder, sealer: .recorder), events: again)
     try day.rename(temporary, to: id.description)
-    return SessionWriter(id: id, folder: folder, media: media, open: Open(lock: lock, events: events))
+    return SessionWriter(
+      id: id, folder: folder, media: media, open: Open(lock: lock, events: events), kept: kept)
   }
 
   /// Makes the media file `number` (1 … 999,999), empty.
@@ -90,7 +117,10 @@ package final class SessionWriter: Sendable {
     guard let path = SegmentPath(number: number) else {
       throw RecorderError(.cannotCreate, "A session holds at most \(SegmentPath.numbers.upperBound) media files.")
     }
-    return (try media.createFile(path.name).take(), path.file)
+    let file = try media.createFile(path.name)
+    let again = OpenFile(try file.again())
+    files.withLock { files in files.written[path.file] = again }
+    return (file.take(), path.file)
   }
 
   /// Writes `event` as one line, from any thread.
@@ -100,6 +130,7 @@ package final class SessionWriter: Sendable {
     try open.withLock { (open) throws(RecorderError) in
       guard open != nil else { throw Self.closed(id) }
       try open?.events.append(line: line)
+      if let cause = ChainLink.Cause(closing: event.kind) { open?.cause = cause }
     }
   }
 
@@ -115,6 +146,81 @@ package final class SessionWriter: Sendable {
       try open?.events.synchronize()
       try folder.replaceManifest(manifest)
     }
+    files.withLock { files in
+      for segment in manifest.segments where segment.bytes != nil && files.written[segment.file] != nil {
+        files.written[segment.file] = nil
+        files.closed.append(segment)
+      }
+    }
+  }
+
+  /// Seals the pieces that were closed since the last call: media files that the manifest gives a size, and the events
+  /// up to now when a gap or a pause is among them, or when `isDue`. For the thread that looks after the disk: it reads
+  /// what it seals.
+  /// - Throws: `RecorderError` (writeFailed, systemCall).
+  package func sealClosed(isDue: Bool) throws(RecorderError) {
+    let (cause, end) = try open.withLock { (open) throws(RecorderError) -> (ChainLink.Cause?, Int64) in
+      let found = (open?.cause ?? (isDue ? .interval : nil), try open?.events.size() ?? 0)
+      open?.cause = nil
+      return found
+    }
+    let closed = files.withLock { files in
+      defer { files.closed = [] }
+      return files.closed
+    }
+    try kept.withLock { (kept) throws(RecorderError) in
+      for segment in closed { try kept.seal.seal(segment) }
+      if let cause { try kept.seal.seal(events: kept.events, to: end, cause: cause) }
+    }
+  }
+
+  /// Waits until the disk has what the system has of this session.
+  /// - Throws: `RecorderError` (writeFailed).
+  package func synchronize() throws(RecorderError) {
+    for file in files.withLock({ files in Array(files.written.values) }) { try file.descriptor.synchronizeData() }
+    try kept.withLock { (kept) throws(RecorderError) in
+      try kept.events.synchronizeData()
+      try kept.seal.synchronize()
+    }
+  }
+
+  /// The bytes that are left for this user on the session's disk; nil when that is not known.
+  package var bytesFree: Int64? { folder.bytesFree }
+
+  /// Ends the session: frees its reserve, writes `stop`, brings a media file whose writing failed into order, looks at
+  /// what there is, seals all of it, and puts `manifest` in place. Each step is tried, whatever the one before did.
+  /// - Returns: the manifest as it is on disk, and the first thing that went wrong.
+  package func finish(_ manifest: Manifest, _ stop: Event) -> (manifest: Manifest, error: RecorderError?) {
+    var (manifest, first) = (manifest, RecorderError?.none)
+    func attempt(_ body: () throws(RecorderError) -> Void) {
+      do throws(RecorderError) { try body() } catch { first = first ?? error }
+    }
+    let session = SessionReader(id: id, folder: folder)
+    attempt { () throws(RecorderError) in try folder.removeFile(ArchiveLocation.Name.reserve) }
+    attempt { () throws(RecorderError) in try append(stop) }
+    for index in manifest.segments.indices where manifest.segments[index].bytes == nil {
+      attempt { () throws(RecorderError) in
+        let segment = manifest.segments[index]
+        manifest.segments[index].bytes = try session.completeSegment(
+          segment, duration: (segment.end ?? manifest.duration) - segment.start)
+      }
+    }
+    manifest.statistics?.bytes = manifest.segments.reduce(0) { $0 + ($1.bytes ?? 0) }
+    manifest.check = Manifest.Check(findings: session.shortFindings(manifest))
+    kept.withLock { kept in
+      attempt { () throws(RecorderError) in
+        try kept.events.synchronize()
+        for segment in manifest.segments { try kept.seal.seal(segment) }
+        try kept.seal.seal(events: kept.events, to: kept.events.size(), cause: .end)
+        try kept.seal.seal(&manifest)
+      }
+    }
+    // A session without a seal is better than one that says it still records.
+    if first != nil, (try? session.manifest())?.state != manifest.state {
+      manifest.chain = nil
+      attempt { () throws(RecorderError) in try folder.replaceManifest(manifest) }
+    }
+    return (manifest, first)
   }
 
   /// Lets the session go; it stays in `pending/` until the index has it. Later calls do nothing.

@@ -97,16 +97,15 @@ package actor RecordingSession {
     manifest.state = .finished
     manifest.end = Manifest.End(reason: reason, time: end, message: firstError?.message)
     manifest.segments[last].end = end
-    manifest.segments[last].bytes = lastBytes ?? (last == 0 ? bytes : nil)
+    // The archive finishes a file that the mux thread could not.
+    manifest.segments[last].bytes = muxError == nil ? lastBytes : nil
     manifest.statistics = Manifest.Statistics(
       frames: parts.control.frames.load(ordering: .relaxed),
       droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed), bytes: bytes)
-    do throws(RecorderError) {
-      try parts.writer.append(Event(time: end, kind: .stop, text: reason.rawValue))
-      try parts.writer.replaceManifest(manifest)
-    } catch {
-      note(error)
-    }
+    parts.disk.stop()
+    let (sealed, sealError) = parts.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
+    manifest = sealed
+    note(sealError)
     parts.writer.close()
     parts.controls.didStop(firstError)
     let outcome = Outcome(manifest: manifest, error: firstError)

@@ -16,6 +16,7 @@ struct RecordingParts: Sendable {
   let events: WindowEventSource
   let controls: SessionControls
   let health: PipelineHealth
+  let disk: DiskKeeper
   /// What is recorded, as a person names it.
   let source: String
 }
@@ -71,9 +72,10 @@ struct Startup {
       let controls = SessionControls(control: control, audio: audio, report: report)
       let health = try PipelineHealth(control: control, audio: audio, controls: controls, report: report)
       try health.start()
+      let disk = try DiskKeeper(writer, plan.options.storage, control: control, report: report)
       return RecordingParts(
         control: control, manifest: shared, writer: writer, video: video, audio: audio, mux: mux, events: events,
-        controls: controls, health: health,
+        controls: controls, health: health, disk: disk,
         source: plan.options.source.text)
     } catch {
       throw takeDown(after: error, control, packets, video, audio, file, session)

@@ -112,6 +112,10 @@ package struct Annotation: Hashable, Codable, Sendable {
     case untag
     /// `text` is a note, at `time` of the session or about all of it.
     case note
+    /// No clean-up may delete the session; `text` is the reason.
+    case protect
+    /// A clean-up may delete it again.
+    case unprotect
   }
 
   /// When it was added.
@@ -122,6 +126,8 @@ package struct Annotation: Hashable, Codable, Sendable {
   package var text: String
   /// The moment of the session it is about; nil is all of it.
   package var time: Timestamp?
+  /// The SHA-256 of the line before it in the file, of nothing for the first, in hexadecimal; the archive sets it.
+  package var previous: String?
 
   /// Makes an annotation.
   package init(added: WallTime, kind: Kind, text: String, time: Timestamp? = nil) {

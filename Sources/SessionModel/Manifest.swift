@@ -27,6 +27,10 @@ package struct Manifest: Hashable, Codable, Sendable {
   package var end: End?
   /// Counts at the end; nil while it records, or when it was interrupted.
   package var statistics: Statistics?
+  /// What a first look found when it ended; nil while it records, and in sessions of before this was made.
+  package var check: Check?
+  /// The end of the chain that seals it; nil while it records, and in sessions of before there was one.
+  package var chain: Chain?
 
   /// Makes the manifest of a session that begins.
   package init(
@@ -187,6 +191,32 @@ package struct Manifest: Hashable, Codable, Sendable {
       case .interrupt, .terminate, .hangup, .quit, .duration, .stopped: true
       case .windowClosed, .displayLost, .writeFailed, .failed, .killed: false
       }
+    }
+  }
+
+  /// What a session's files were found to be when it ended: the short form of a certificate.
+  package struct Check: Hashable, Codable, Sendable {
+    /// Whether nothing is missing.
+    package var isComplete: Bool
+    /// One sentence for each thing that is.
+    package var findings: [String]
+
+    /// Makes a check of what was found.
+    package init(findings: [String]) { (isComplete, self.findings) = (findings.isEmpty, findings) }
+  }
+
+  /// The end of the chain of hashes that seals a session.
+  package struct Chain: Hashable, Codable, Sendable {
+    /// The hash of the last line of `chain.ndjson`, in hexadecimal.
+    package var head: String
+    /// The lines of `chain.ndjson`.
+    package var links: Int
+    /// Who made the last of them: `recorder`, or `recovery` after the recorder was killed.
+    package var sealedBy: String
+
+    /// Makes the end of a chain.
+    package init(head: String, links: Int, sealedBy: String) {
+      (self.head, self.links, self.sealedBy) = (head, links, sealedBy)
     }
   }
 

@@ -227,6 +227,21 @@ package struct AudioOptions: Hashable, Codable, Sendable {
   package init() {}
 }
 
+/// How a recording treats the disk.
+package struct StorageOptions: Hashable, Codable, Sendable {
+  /// Nanoseconds between two times at which the disk is made to take what was recorded: what a power cut can cost.
+  package var syncInterval: Int64 = 5_000_000_000
+  /// The person is warned when the disk has fewer bytes left: some minutes of a busy screen.
+  package var warnBelow: Int64 = 1_000_000_000
+  /// The recording ends when the disk has fewer bytes left, and none is begun: other programs need some too.
+  package var endBelow: Int64 = 50_000_000
+  /// Whether the recording ends when sound, the disk or the event track fails, where it would otherwise go on without.
+  package var strict = false
+
+  /// Makes the defaults.
+  package init() {}
+}
+
 /// Everything that a recording is asked to do.
 package struct RecordingOptions: Hashable, Codable, Sendable {
   /// What the picture is taken from.
@@ -237,6 +252,8 @@ package struct RecordingOptions: Hashable, Codable, Sendable {
   package var video = VideoOptions()
   /// The sound.
   package var audio = AudioOptions()
+  /// The disk.
+  package var storage = StorageOptions()
   /// Nanoseconds after which the recording ends by itself; nil is never.
   package var duration: Int64?
   /// The title it is given at the start.
@@ -246,4 +263,19 @@ package struct RecordingOptions: Hashable, Codable, Sendable {
 
   /// Makes the defaults: the whole of $DISPLAY at 30 frames a second without sound.
   package init() {}
+}
+
+extension RecordingOptions {
+  /// Reads options; sessions of earlier versions do not have all of them.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    source = try values.decode(SourceSpecification.self, forKey: .source)
+    display = try values.decodeIfPresent(String.self, forKey: .display)
+    video = try values.decode(VideoOptions.self, forKey: .video)
+    audio = try values.decode(AudioOptions.self, forKey: .audio)
+    storage = try values.decodeIfPresent(StorageOptions.self, forKey: .storage) ?? StorageOptions()
+    duration = try values.decodeIfPresent(Int64.self, forKey: .duration)
+    title = try values.decodeIfPresent(String.self, forKey: .title)
+    tags = try values.decode([String].self, forKey: .tags)
+  }
 }

@@ -28,6 +28,7 @@ import Testing
     #expect(
       names == [
         "lock", "manifest.json", "events.ndjson", "annotations.ndjson", "000001.mkv", Substring(id.description),
+        "chain.ndjson", "reserve",
       ])
     #expect(files.allSatisfy { $0.hasPrefix("f 600 ") }, "\(files)")
   }

@@ -78,6 +78,58 @@ import Testing
     #expect(manifest.duration.seconds == 4.75)
   }
 
+  /// What the recorder sealed it sealed; the rest says that recovery did.
+  @Test func whatWasNotSealedIsSealedAndSaysBywhom() throws {
+    let writer = try archive.create(id)
+    var manifest = sampleManifest(id)
+    for number in 1...2 {
+      let (descriptor, file) = try writer.createSegment(number)
+      defer { close(descriptor) }
+      #expect(Self.media.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == Self.media.count)
+      if number == 2 { manifest.segments.append(Manifest.Segment(file: file, start: seconds(5))) }
+    }
+    manifest.segments[0].end = seconds(5)
+    manifest.segments[0].bytes = Int64(Self.media.count)
+    try writer.replaceManifest(manifest)
+    try writer.append(event(1, .alive))
+    try writer.sealClosed(isDue: true)
+    try writer.append(event(9, .alive))
+    writer.close()
+    let chain = "\(path)/chain.ndjson"
+    try writeFile(chain, readFile(chain) + Array("{\"bytes\":".utf8))
+    let first = try archive.reader.session(id).chain().links
+
+    let end = try recovered()
+    #expect(end.duration.seconds == 9.5)
+    let links = try archive.reader.session(id).chain().links
+    #expect(Array(links.prefix(2)) == first)
+    #expect(links.map(\.kind) == [.segment, .events, .segment, .events, .manifest])
+    #expect(links.map(\.sealedBy) == [.recorder, .recorder, .recovery, .recovery, .recovery])
+    #expect(end.chain == Manifest.Chain(head: links[4].hash, links: 5, sealedBy: "recovery"))
+    let certificate = try archive.reader.session(id).verify()
+    #expect(certificate.verdict == .incomplete, "\(certificate.findings)")
+    #expect(certificate.findings.map(\.start) == [end.duration])
+    #expect(end.check?.isComplete == false)
+  }
+
+  /// A file that the recorder closed is never written again, whatever is at its end.
+  @Test func aSealedFileIsNotTouched() throws {
+    let writer = try archive.create(id)
+    var manifest = sampleManifest(id)
+    let (descriptor, _) = try writer.createSegment(1)
+    let odd = Self.media + [0x1F, 0x43]
+    #expect(odd.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == odd.count)
+    close(descriptor)
+    manifest.segments[0].end = seconds(5)
+    manifest.segments[0].bytes = Int64(odd.count)
+    try writer.replaceManifest(manifest)
+    try writer.sealClosed(isDue: false)
+    writer.close()
+    _ = try recovered()
+    #expect(try readFile("\(path)/media/000001.mkv") == odd)
+    #expect(try archive.reader.session(id).verify().verdict == .incomplete)
+  }
+
   @Test func aLiveSessionIsLeftAlone() throws {
     let writer = try archive.create(id)
     #expect(try archive.reader.recover(id) == .live(sampleManifest(id)))

@@ -43,7 +43,7 @@ import Testing
     let killed = try archive.add("20261130T031533Z-bbbb", window: archive.window("Invoice"), isKilled: true)
     let result = try inOwnNamespace(
       """
-      mkdir $A/../full && mount -t tmpfs -o size=96k tmpfs $A/../full && cp -a $A/. $A/../full || exit 9
+      rm $A/sessions/*/*/*/*/reserve && mkdir $A/../full && mount -t tmpfs -o size=96k tmpfs $A/../full && cp -a $A/. $A/../full || exit 9
       export RECORDER_ARCHIVE=$A/../full
       head -c 200000 /dev/zero > $RECORDER_ARCHIVE/filler 2>/dev/null
       $R list && $R search invoice && echo full: && $R tag last x; echo $?; $R index rebuild; echo $?
@@ -67,7 +67,7 @@ import Testing
     #expect(try rig.run(["note", "last", "first"]).status == 0)
     let result = try inOwnNamespace(
       """
-      mkdir $A/../full && mount -t tmpfs -o size=160k tmpfs $A/../full && cp -a $A/. $A/../full || exit 9
+      rm $A/sessions/*/*/*/*/reserve && mkdir $A/../full && mount -t tmpfs -o size=160k tmpfs $A/../full && cp -a $A/. $A/../full || exit 9
       export RECORDER_ARCHIVE=$A/../full
       : > $RECORDER_ARCHIVE/pending/\(id)
       head -c 200000 /dev/zero > $RECORDER_ARCHIVE/filler 2>/dev/null

@@ -48,3 +48,31 @@ package struct TimeSpan: ExpressibleByArgument, Hashable {
     self.nanoseconds = nanoseconds
   }
 }
+
+/// A number of bytes: `0`, `1500000`, `50G`, `1.5T`.
+package struct ByteSize: ExpressibleByArgument, Hashable {
+  /// The bytes; none or more.
+  package var bytes: Int64
+  /// Makes a size of so many bytes.
+  package init(bytes: Int64) { self.bytes = bytes }
+  package init(argument: ArgumentText) throws(RecorderError) {
+    let text = try String(argument: argument)
+    let units: [Character: Double] = ["k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12]
+    let unit = text.last.flatMap { units[$0] }
+    let digits = unit == nil ? text[...] : text.dropLast()
+    let isNumber = !digits.isEmpty && digits.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
+    // An exabyte is more than any archive has, and exact in 64 bits.
+    guard isNumber, let value = Double(digits), value * (unit ?? 1) <= 1e18 else {
+      throw RecorderError(
+        .usage, "\"\(argument)\" is not a size.", hint: "Write bytes, or a number with k, M, G or T, as 50G.")
+    }
+    bytes = Int64(value * (unit ?? 1))
+  }
+  package var argumentDescription: String {
+    let units: [(Int64, String)] = [
+      (1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1000, "k"),
+    ]
+    let unit = units.first { bytes != 0 && bytes % $0.0 == 0 }
+    return unit.map { "\(bytes / $0.0)\($0.1)" } ?? "\(bytes)"
+  }
+}

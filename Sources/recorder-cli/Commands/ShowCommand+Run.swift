@@ -14,6 +14,8 @@ struct SessionReport: Encodable {
   let moments: [SearchHit]
   /// The windows that were active longest.
   let windows: [WindowUse]
+  /// Why no clean-up may delete it; nil when one may.
+  let protection: String?
 }
 
 extension ShowCommand: Command {
@@ -22,11 +24,14 @@ extension ShowCommand: Command {
     let id = try archive.reader.resolve(session.name.text)
     let detail = try await archive.index.session(id)
     let manifest = try? archive.reader.session(id).manifest()
+    let protection = try archive.reader.session(id).protection()
     if output.json {
       return try StandardOutput.json(
-        SessionReport(session: detail.summary, manifest: manifest, moments: detail.moments, windows: detail.windows))
+        SessionReport(
+          session: detail.summary, manifest: manifest, moments: detail.moments, windows: detail.windows,
+          protection: protection))
     }
-    var lines = Self.facts(detail.summary, manifest)
+    var lines = Self.facts(detail.summary, manifest, protection)
     if !detail.windows.isEmpty {
       lines += ["", "Windows, by the time they were active:"]
       lines += detail.windows.map { use in
@@ -40,10 +45,11 @@ extension ShowCommand: Command {
     try StandardOutput.line(lines.joined(separator: "\n"))
   }
 
-  private static func facts(_ session: SessionSummary, _ manifest: Manifest?) -> [String] {
+  private static func facts(_ session: SessionSummary, _ manifest: Manifest?, _ protection: String?) -> [String] {
     var facts: [(String, String)] = [("Session", session.id.description)]
     if let title = session.title { facts.append(("Title", title.printable)) }
     if !session.tags.isEmpty { facts.append(("Tags", session.tags.map(\.printable).joined(separator: ", "))) }
+    if let protection { facts.append(("Protected", protection.isEmpty ? "yes" : protection.printable)) }
     facts.append(("State", session.state.rawValue + (session.reason.map { " (\($0))" } ?? "")))
     if let message = session.message { facts.append(("", message.printable)) }
     facts.append(("Started", session.began.text(utcOffset: session.utcOffset)))
@@ -57,6 +63,12 @@ extension ShowCommand: Command {
       for track in manifest.tracks { facts.append(("Track \(track.index)", describe(track))) }
       if let statistics = manifest.statistics {
         facts.append(("Frames", "\(statistics.frames), and \(statistics.droppedFrames) left to the next"))
+      }
+      if let check = manifest.check, !check.isComplete {
+        facts += check.findings.enumerated().map { ($0 == 0 ? "Incomplete" : "", $1.printable) }
+      }
+      if let chain = manifest.chain {
+        facts.append(("Seal", "\(chain.head.printable)\(chain.sealedBy == "recovery" ? " (by recovery)" : "")"))
       }
       facts.append(("Written by", manifest.generator.printable))
     }

@@ -61,6 +61,7 @@ struct RecordingRun {
     progress.stop()
     output.close()
     if let sentence = Self.sentence(outcome.manifest) { Diagnostics.message(sentence) }
+    if let head = outcome.manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
     await Self.index(archive)
     if let error = outcome.error { throw error }
     if ends.wasInterruptedTwice {
