@@ -13,7 +13,7 @@ docdir = $(sharedir)/doc/recorder
 # The Swift runtime is linked in, so that an installed program needs no toolchain and starts sooner.
 release_flags = -c release --static-swift-stdlib
 
-.PHONY: build deps release test lint demo bench man install uninstall
+.PHONY: build deps release test lint demo bench bench-quick man install uninstall
 
 build: deps
 	$(SWIFT) build
@@ -39,7 +39,12 @@ demo: release
 	scripts/demo
 
 bench: release
+	scripts/install-dependencies bench
 	scripts/bench
+
+bench-quick: release
+	scripts/install-dependencies bench
+	scripts/bench --quick
 
 man: deps
 	scripts/regenerate

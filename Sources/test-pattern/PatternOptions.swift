@@ -9,6 +9,7 @@ struct PatternOptions {
 
   static let help = """
     usage: test-pattern MODE [options]
+           test-pattern layout             prints the counter's cells, in pixels, as JSON
 
     Draws a known picture in an X window, for tests and the demonstration of the recorder.
 

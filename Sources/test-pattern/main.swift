@@ -5,6 +5,11 @@ if arguments.contains("--help") || arguments.isEmpty {
   print(PatternOptions.help)
   exit(0)
 }
+if arguments == ["layout"] {
+  // For those who draw or read the counter in another language.
+  print(#"{"cell":\#(PatternLayout.cell),"margin":\#(PatternLayout.margin),"bits":\#(PatternLayout.counterBits)}"#)
+  exit(0)
+}
 guard let options = PatternOptions(arguments) else {
   Output.errors.write("test-pattern: these arguments are not understood; see test-pattern --help.")
   exit(64)

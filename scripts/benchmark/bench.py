@@ -1,0 +1,209 @@
+"""Compares recorder with ffmpeg's x11grab and SimpleScreenRecorder on virtual displays: processor time, memory, frames,
+times, size and quality. The recorders take turns, so that what else the machine does meets all of them; ratios are what
+carries over to another machine.
+
+    scripts/bench [--quick] [--table same|default|sound] [--workload NAME]... [--seconds N] [--runs N] [--output FILE]
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import measures
+from peers import PEERS
+from workloads import WORKLOADS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BIN = f"{ROOT}/.build/release"
+# Table one of the comparison: the same for all.
+SAME = {"preset": "ultrafast", "crf": 23}
+DEFAULTS = {"preset": None, "crf": None}
+
+
+def wait_for(what, condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    sys.exit(f"bench: {what} did not come.")
+
+
+class Display:
+    """An X server of the bench's own."""
+
+    def __init__(self, size, work):
+        reading, writing = os.pipe()
+        with open(f"{work}/xvfb.log", "ab") as log:
+            self.server = subprocess.Popen(
+                ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size}x24", "-noreset", "-nolisten", "tcp"],
+                pass_fds=[writing], stdout=log, stderr=log)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            self.name = f":{pipe.readline().strip()}"
+        if self.name == ":":
+            sys.exit("bench: the virtual display did not start.")
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+
+
+class Workload:
+    """A running client, and what it says it has drawn."""
+
+    def __init__(self, name, fps, layout, environment, work):
+        self.path = f"{work}/drawn"
+        with open(self.path, "wb") as out:
+            self.process = subprocess.Popen(
+                ["/usr/bin/python3", f"{HERE}/workloads.py", name, str(fps), json.dumps(layout)], stdout=out,
+                env=environment)
+        wait_for(f"the workload {name}", lambda: "ready" in self.text())
+
+    def text(self):
+        with open(self.path) as file:
+            return file.read()
+
+    def drawn(self):
+        lines = [line.split() for line in self.text().splitlines()]
+        return {int(line[0]): int(line[1]) for line in lines if len(line) == 2}
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def run(peer_class, workload_name, settings, layout, seconds, work, judge):
+    folder = tempfile.mkdtemp(dir=work)
+    display = Display(settings["size"], folder)
+    environment = os.environ | {"DISPLAY": display.name}
+    environment.pop("WAYLAND_DISPLAY", None)
+    workload = Workload(workload_name, settings["fps"], layout, environment, folder)
+    try:
+        peer = peer_class(settings, folder, environment)
+        server_before, began = measures.cpu_of(display.server.pid), time.monotonic_ns()
+        peer.start()
+        wait_for(f"{peer.name}'s file", lambda: peer.file() and os.path.exists(peer.file()) and os.path.getsize(peer.file()))
+        time.sleep(seconds)
+        stopped = time.monotonic_ns()
+        peer.stop()
+        cpu, memory = measures.finish(peer.process)
+        ended = time.monotonic_ns()
+        server = measures.cpu_of(display.server.pid) - server_before
+        drawn = workload.drawn()
+    finally:
+        workload.close()
+        display.close()
+    recorded = (stopped - began) / 1e9
+    file = peer.file()
+    if not file or not os.path.exists(file):
+        with open(f"{folder}/log") as log:
+            sys.exit(f"bench: {peer.name} left no file:\n{log.read()}")
+    result = {"cpu": cpu / recorded, "server": server / recorded, "memory_mib": memory,
+              "stop_ms": (ended - stopped) / 1e6, "bytes": os.path.getsize(file) / recorded}
+    if workload_name not in ("static", "pointer"):
+        found = measures.frames(file, layout, drawn)
+        numbers, first = found.pop("numbers"), found.pop("first")
+        result |= found | {"start_ms": (first - began) / 1e6 if first else None}
+        if judge and numbers:
+            shown = sorted({number for number in numbers if number in drawn})
+            wanted = [shown[len(shown) * part // 4] for part in (1, 2, 3)]
+            result |= measures.quality(
+                file, numbers, wanted,
+                lambda target, frames: draw_reference(workload_name, settings, layout, target, frames, folder),
+                settings["size"], folder)
+    shutil.rmtree(folder)
+    return result
+
+
+def draw_reference(name, settings, layout, folder, numbers, work):
+    display = Display(settings["size"], work)
+    try:
+        subprocess.run(["/usr/bin/python3", f"{HERE}/workloads.py", name, str(settings["fps"]), json.dumps(layout), folder]
+                       + [str(number) for number in numbers], check=True, stdout=subprocess.DEVNULL,
+                       env=os.environ | {"DISPLAY": display.name})
+    finally:
+        display.close()
+
+
+def median(runs, key):
+    values = [one[key] for one in runs if one.get(key) is not None]
+    return statistics.median(values) if values else None
+
+
+def compare(table, workload, size, fps, seconds, count, layout, work):
+    settings = (SAME if table != "default" else DEFAULTS) | {
+        "size": size, "fps": fps, "bin": BIN, "sound": table == "sound"}
+    runs = {peer.name: [] for peer in PEERS}
+    for number in range(count):
+        for peer in PEERS:
+            runs[peer.name].append(run(peer, workload, settings, layout, seconds, work, judge=number == 0))
+            print(".", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return {"table": table, "workload": workload, "size": size, "fps": fps, "seconds": seconds, "runs": runs}
+
+
+COLUMNS = [("cpu", "CPU s/s", "{:.3f}"), ("server", "server", "{:.3f}"), ("memory_mib", "MiB", "{:.0f}"),
+           ("missing", "missing", "{:.0f}"), ("repeated", "twice", "{:.0f}"), ("stamp_error_ms", "stamps ms", "{:.1f}"),
+           ("start_ms", "start ms", "{:.0f}"), ("stop_ms", "stop ms", "{:.0f}"), ("bytes", "kB/s", "{:.1f}"),
+           ("ssim", "SSIM", "{:.4f}"), ("words", "words", "{:.0%}")]
+
+
+def show(result):
+    print(f"\n{result['workload']}, {result['size']} at {result['fps']} fps, table \"{result['table']}\"; medians of "
+          f"{len(next(iter(result['runs'].values())))} runs of {result['seconds']} s")
+    print(f"{'':10}" + "".join(f"{title:>11}" for _, title, _ in COLUMNS) + f"{'CPU ratio':>11}")
+    ours = median(result["runs"]["recorder"], "cpu")
+    for name, runs in result["runs"].items():
+        cells = []
+        for key, _, form in COLUMNS:
+            value = median(runs, key)
+            cells.append("" if value is None else form.format(value / 1000 if key == "bytes" else value))
+        cells.append(f"{median(runs, 'cpu') / max(ours, 0.0005):.1f}x")
+        print(f"{name:10}" + "".join(f"{cell:>11}" for cell in cells))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one short run each at 1080p30: a few minutes")
+    parser.add_argument("--table", choices=["same", "default", "sound"], action="append")
+    parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append")
+    parser.add_argument("--seconds", type=int)
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--output", help="where the raw figures go, as JSON")
+    options = parser.parse_args()
+    seconds = options.seconds or (4 if options.quick else 10)
+    count = options.runs or (1 if options.quick else 5)
+    layout = json.loads(subprocess.run([f"{BIN}/test-pattern", "layout"], stdout=subprocess.PIPE, check=True).stdout)
+    names = options.workload or list(WORKLOADS)
+    plans = []
+    for table in options.table or (["same"] if options.quick else ["same", "default"]):
+        plans += [(table, name, "1920x1080", 30, count) for name in names]
+        if not options.quick and table == "same":
+            for name in ("terminal", "motion"):
+                if name in names:
+                    plans += [(table, name, "1920x1080", 60, min(count, 3)), (table, name, "3840x2160", 30, min(count, 3))]
+    results = []
+    with tempfile.TemporaryDirectory(prefix="recorder-bench-") as work:
+        for table, name, size, fps, runs in plans:
+            results.append(compare(table, name, size, fps, seconds, runs, layout, work))
+            show(results[-1])
+    output = options.output or f"{ROOT}/bench-results/{datetime.datetime.now():%Y%m%dT%H%M%S}.json"
+    os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
+    with open(output, "w") as file:
+        json.dump({"date": datetime.date.today().isoformat(), "machine": platform.processor() or platform.machine(),
+                   "cores": os.cpu_count(), "results": results}, file, indent=1)
+    print(f"\nRaw figures: {output}")
+
+
+if __name__ == "__main__":
+    main()
