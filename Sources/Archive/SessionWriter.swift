@@ -35,6 +35,8 @@ package final class SessionWriter: Sendable {
   private let open: Mutex<Open?>
   private let kept: Mutex<Kept>
   private let files = Mutex(Media())
+  /// Held while the manifest is replaced; what is open stays open then. Taken before `open`, never within it.
+  private let replacing = Mutex(())
 
   private init(id: SessionID, folder: Folder, media: Folder, open: consuming Open, kept: consuming Kept) {
     (self.id, self.folder, self.media) = (id, folder, media)
@@ -141,9 +143,12 @@ package final class SessionWriter: Sendable {
   /// Puts `manifest` in the place of the session's, on disk when it returns; from any thread.
   /// - Throws: `RecorderError` (writeFailed); the manifest before it stays.
   package func replaceManifest(_ manifest: Manifest) throws(RecorderError) {
-    try open.withLock { (open) throws(RecorderError) in
-      guard open != nil else { throw Self.closed(id) }
-      try open?.events.synchronize()
+    try replacing.withLock { (_) throws(RecorderError) in
+      // The disk is waited for outside the events' lock: who has an event to write does not wait for it too.
+      guard let events = open.withLock({ open in open?.events.raw }) else { throw Self.closed(id) }
+      guard retrying({ fsync(events) }) == 0 else {
+        throw RecorderError(.write, "\(folder.path)/\(ArchiveLocation.Name.events)", errno: errno)
+      }
       try folder.replaceManifest(manifest)
     }
     files.withLock { files in
@@ -225,9 +230,11 @@ package final class SessionWriter: Sendable {
 
   /// Lets the session go; it stays in `pending/` until the index has it. Later calls do nothing.
   package func close() {
-    open.withLock { open in
-      open?.lock.unlock()
-      open = nil
+    replacing.withLock { _ in
+      open.withLock { open in
+        open?.lock.unlock()
+        open = nil
+      }
     }
   }
 

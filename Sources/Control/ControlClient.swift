@@ -77,7 +77,8 @@ package struct ControlClient: ~Copyable {
   }
 
   /// Sends `request` and waits for its answer.
-  /// - Parameter waiting: whether to wait for as long as the recorder lives, as for `stop`.
+  /// - Parameter waiting: whether to wait for as long as the recorder lives, as for `stop` and `split`, which take as long
+  ///   as the disk does.
   /// - Throws: `RecorderError`: busy when there is no answer; what the answer says.
   package mutating func ask(_ request: ControlRequest, waiting: Bool = false) throws(RecorderError) -> ControlResponse {
     try send(request)

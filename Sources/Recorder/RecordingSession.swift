@@ -89,7 +89,7 @@ package actor RecordingSession {
     note(parts.audio?.stop(at: end))
     let (bytes, lastBytes, muxError) = parts.mux.finish()
     note(muxError)
-    parts.control.didSplit(nil)
+    parts.control.splits.end(SessionControls.ending)
     parts.controls.closeGaps(at: end)
 
     var manifest = parts.manifest.value

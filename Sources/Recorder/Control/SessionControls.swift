@@ -31,7 +31,9 @@ final class SessionControls: Sendable {
 
   /// Goes on in time without recording.
   func pause() throws(RecorderError) -> Timestamp {
-    try change { (state, now) throws(RecorderError) in
+    // Whoever waits for a frame would wait for the end of the pause. Told outside the lock, which the answer takes.
+    defer { if current.state == .paused { control.splits.refuse(Self.paused) } }
+    return try change { (state, now) throws(RecorderError) in
       if let since = state.pausedSince { return since }
       guard state.machine.apply(.pause) else { throw Self.ending }
       state.pausedSince = now
@@ -104,18 +106,14 @@ final class SessionControls: Sendable {
   func split(_ answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void) {
     let refusal: RecorderError? = state.withLock { state in
       switch state.machine.state {
-      case .idle, .stopping, .finished, .failed: Self.ending
-      case .paused:
-        RecorderError(.busy, "A paused recording has no frame for a new file to begin with.", hint: "Resume it first.")
-      case .recording, .degraded, .stalled: nil
+      case .idle, .stopping, .finished, .failed: return Self.ending
+      case .paused: return Self.paused
+      case .recording, .degraded, .stalled:
+        control.split { split in answer(split.map(\.time)) }
+        return nil
       }
     }
-    if let refusal { return answer(.failure(refusal)) }
-    control.split { [report] split in
-      guard let split else { return answer(.failure(Self.ending)) }
-      report(Event(time: split.time, kind: .split, text: "\(split.number)"))
-      answer(.success(split.time))
-    }
+    if let refusal { answer(.failure(refusal)) }
   }
 
   /// Notes what the health of the stages is.
@@ -167,8 +165,11 @@ final class SessionControls: Sendable {
     report(Event(time: end, kind: .gap, gap: Gap(track: track, start: start, end: end, reason: reason)))
   }
 
-  private static var ending: RecorderError {
-    RecorderError(.busy, "The recording is just ending.")
+  /// The refusal of a recording that ends.
+  static var ending: RecorderError { RecorderError(.busy, "The recording is just ending.") }
+  /// The refusal of a new file while paused.
+  private static var paused: RecorderError {
+    RecorderError(.busy, "A paused recording has no frame for a new file to begin with.", hint: "Resume it first.")
   }
 }
 

@@ -77,12 +77,14 @@ struct MediaFiles: ~Copyable {
       manifest.segments[index - 1].end = time
       manifest.segments.append(Manifest.Segment(file: file, start: time))
     }
+    try session.append(Event(time: time, kind: .split, text: "\(index + 1)"))
     let next = Open(container: container, index: index, start: time)
     previous = exchange(&current, with: next)
     late = 0
     for (number, stream) in streams.enumerated() where stream.kind == .audio { late |= 1 << UInt64(number) }
     if late == 0 { try finishPrevious() }
-    control.didSplit(Split(number: index + 1, time: time))
+    control.segments.store(index + 1, ordering: .relaxed)
+    control.splits.finish(Split(number: index + 1, time: time))
   }
 
   private mutating func finishPrevious() throws(RecorderError) {
@@ -112,14 +114,6 @@ struct MediaFiles: ~Copyable {
     let last = try current.container.finish()
     return (closedBytes + last, last)
   }
-}
-
-/// Where a new file began.
-struct Split: Sendable {
-  /// The file's number, from 1.
-  let number: Int
-  /// The session's time at its start.
-  let time: Timestamp
 }
 
 extension Packet {

@@ -23,9 +23,8 @@ final class PipelineControl: Sendable {
   let writingSince = Atomic<Int64>(0)
   /// Whether the next frame is to be a whole one that needs no other.
   let needsKeyframe = Atomic<Bool>(false)
-  /// Whether the next keyframe is to begin a new file.
-  let needsSegment = Atomic<Bool>(false)
-  private let splits = Mutex<[@Sendable (Split?) -> Void]>([])
+  /// Those who wait for a new file.
+  let splits = SplitRequests()
   /// The stretch in which no frames are wanted: from its start to its end, which is `.max` while it lasts.
   private let pauseSpan = Mutex<Range<Int64>?>(nil)
   /// Whether a pixel other than black has been seen.
@@ -67,28 +66,17 @@ final class PipelineControl: Sendable {
     return time == .max ? nil : time
   }
 
-  /// Asks for a whole frame at once; for one that begins a new file when `segment`.
-  func requestKeyframe(segment: Bool = false) {
-    if segment { needsSegment.store(true, ordering: .relaxed) }
+  /// Asks for a whole frame at once.
+  func requestKeyframe() {
     needsKeyframe.store(true, ordering: .releasing)
     wake.notify()
   }
 
   /// Asks for a new file, which begins with the next frame, which comes at once.
-  /// - Parameter answer: told where it began, on the mux thread; nil when the recording ended before.
-  func split(_ answer: @escaping @Sendable (Split?) -> Void) {
-    splits.withLock { $0.append(answer) }
-    requestKeyframe(segment: true)
-  }
-
-  /// Tells those who asked for a new file that it has begun; nil when there will be none.
-  func didSplit(_ split: Split?) {
-    if let split { segments.store(split.number, ordering: .relaxed) }
-    let answers = splits.withLock { splits in
-      defer { splits = [] }
-      return splits
-    }
-    for answer in answers { answer(split) }
+  /// - Parameter answer: told where it began, on the mux thread, or why there is none, on any.
+  func split(_ answer: @escaping SplitRequests.Answer) {
+    splits.add(answer)
+    requestKeyframe()
   }
 
   /// Wants no frames from `time` (monotonic ns) on.

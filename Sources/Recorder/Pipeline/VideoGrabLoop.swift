@@ -105,7 +105,7 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     let time = max(time, lastTime.nanoseconds < 0 ? .zero : lastTime + VideoTiming.tick)
     let keyframe = time - lastKeyframe >= VideoTiming.keyframeInterval
     if keyframe { lastKeyframe = time }
-    let startsSegment = keyframe && control.needsSegment.exchange(false, ordering: .relaxed)
+    let startsSegment = keyframe && control.splits.take()
     lastTime = time
     control.frames.add(1, ordering: .relaxed)
     control.lastFrame.store(time.nanoseconds, ordering: .relaxed)

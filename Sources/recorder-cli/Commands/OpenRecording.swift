@@ -23,7 +23,7 @@ struct OpenRecordings {
   /// - Throws: `RecorderError`: sessionNotFound, busy, and what the recorder says.
   static func tell(_ name: String?, _ request: ControlRequest) throws {
     var client = try OpenRecordings().running.connect(name)
-    let response = try client.ask(request)
+    let response = try client.ask(request, waiting: request.command == .split)
     if let failure = response.failure { throw failure }
     if let time = response.time { try StandardOutput.line(time.description) }
   }
