@@ -54,10 +54,7 @@ package struct ArchiveReader: Sendable {
       }
     }
     // Names are date, T, time, Z and a lower-case suffix; a person may type them in either case.
-    let wanted = String(
-      text.enumerated().map { index, character in
-        Character(index < 16 ? character.uppercased() : character.lowercased())
-      })
+    let wanted = text.prefix(16).uppercased() + text.dropFirst(16).lowercased()
     let matches = text.isEmpty ? [] : Array(try sessionIDs(prefix: wanted).prefix(Self.matchesShown + 1))
     if matches.count == 1 { return matches[0] }
     let name = "\"\(text.printable(atMost: 40))\""

@@ -70,13 +70,15 @@ package struct Manifest: Hashable, Codable, Sendable {
       (self.utc, self.monotonic, self.utcOffset) = (utc, monotonic, utcOffset)
     }
 
-    /// The wall clock at `timestamp`.
+    /// The wall clock at `timestamp`; the earliest or the latest there is, when it is past them.
     package func wallTime(of timestamp: Timestamp) -> WallTime {
-      WallTime(nanoseconds: utc.nanoseconds &+ timestamp.nanoseconds)
+      let (sum, overflow) = utc.nanoseconds.addingReportingOverflow(timestamp.nanoseconds)
+      return WallTime(nanoseconds: overflow ? (timestamp.nanoseconds < 0 ? .min : .max) : sum)
     }
-    /// The timestamp at `time` of the wall clock.
+    /// The timestamp at `time` of the wall clock; the first or the last there is, when it is past them.
     package func timestamp(of time: WallTime) -> Timestamp {
-      Timestamp(nanoseconds: time.nanoseconds &- utc.nanoseconds)
+      let (difference, overflow) = time.nanoseconds.subtractingReportingOverflow(utc.nanoseconds)
+      return Timestamp(nanoseconds: overflow ? (time < utc ? .min : .max) : difference)
     }
   }
 

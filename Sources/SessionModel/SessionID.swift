@@ -22,14 +22,15 @@ package struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringC
   /// The id that `text` spells; nil when it spells none, so that no path can be smuggled in as an id.
   package init?(_ text: some StringProtocol) {
     guard text.utf8.count == 21 else { return nil }
-    for (index, character) in text.enumerated() {
+    // Byte by byte: a character may be more than its first letter (a digit with an accent).
+    for (index, byte) in text.utf8.enumerated() {
       let fits =
         switch index {
-        case 8: character == "T"
-        case 15: character == "Z"
-        case 16: character == "-"
-        case 17...: Self.alphabet.contains(character)
-        default: ("0"..."9").contains(character)
+        case 8: byte == UInt8(ascii: "T")
+        case 15: byte == UInt8(ascii: "Z")
+        case 16: byte == UInt8(ascii: "-")
+        case 17...: Self.alphabet.contains(Character(UnicodeScalar(byte)))
+        default: (48...57).contains(byte)
         }
       guard fits else { return nil }
     }

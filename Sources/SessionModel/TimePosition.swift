@@ -24,7 +24,8 @@ package enum TimePosition: Hashable, Sendable {
     switch whole.count {
     case 0: self = .offset(Timestamp(nanoseconds: seconds))
     case 1:
-      guard let minutes = whole[0], seconds < minute else { return nil }
+      // More minutes than fit into 64 bits of nanoseconds are no time.
+      guard let minutes = whole[0], seconds < minute, minutes <= Int64.max / minute - 1 else { return nil }
       self = .offset(Timestamp(nanoseconds: minutes * minute + seconds))
     default:
       guard let hours = whole[0], let minutes = whole[1], hours < 24, minutes < 60, seconds < minute

@@ -12,8 +12,12 @@ package struct WallTime: Hashable, Comparable, Sendable, CustomStringConvertible
   package static func now() -> WallTime {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
-    return WallTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    let seconds = min(max(Int64(time.tv_sec), Self.seconds.lowerBound), Self.seconds.upperBound)
+    return WallTime(nanoseconds: seconds * 1_000_000_000 + Int64(time.tv_nsec))
   }
+
+  /// The years that can be written, in seconds since 1970: 64 bits of nanoseconds hold no more whole ones.
+  private static let seconds: ClosedRange<Int64> = -9_214_560_000...9_214_646_399
 
   package static func < (left: WallTime, right: WallTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
@@ -88,7 +92,8 @@ package struct WallTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
   /// Date and time to the second on a clock `utcOffset` seconds east of Greenwich: `2026-11-30 02:15:33`.
   package func text(utcOffset: Int) -> String {
-    let date = WallTime(nanoseconds: nanoseconds + Int64(utcOffset) * 1_000_000_000).utcComponents
+    let (local, overflow) = nanoseconds.addingReportingOverflow(Int64(utcOffset) * 1_000_000_000)
+    let date = WallTime(nanoseconds: overflow ? nanoseconds : local).utcComponents
     return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2)) "
       + "\(padded(date.hour, 2)):\(padded(date.minute, 2)):\(padded(date.second, 2))"
   }

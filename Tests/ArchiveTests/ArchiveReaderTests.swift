@@ -67,7 +67,7 @@ import Testing
     #expect(ambiguous?.message == "More than one session begins with \"20261130\": \(texts[2]), \(texts[1]).")
     let words = [
       "last~4", "last~", "last~-1", "last~99999999999999999999", "", "2024", "..", "/", "\0", "20261130T021533Z-aaab0",
-      String(repeating: "2", count: 5000), "\u{1B}[31m", "last~1 ",
+      String(repeating: "2", count: 5000), "\u{1B}[31m", "last~1 ", "ß", "ŉ20261130", "20261130T021533ZßA",
     ]
     for text in words {
       let error = failure { () throws(RecorderError) in try archive.reader.resolve(text) }
