@@ -9,11 +9,15 @@ package enum CommandRunner {
   package static func run(
     _ arguments: [ArgumentText], handOver: () throws -> Void
   ) async -> Int32 {
-    // A reader that goes away is an error of `write` and no end of the program: a recording goes on.
+    StandardDescriptors.complete()
+    // A reader that goes away is an error of `write` and no end of the program: a recording goes on. So is a limit of
+    // the file's size, which is reported like a full disk.
     signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
     // The widths of characters; no other category, since numbers are written the same way everywhere.
     setlocale(LC_CTYPE, "C.UTF-8")
     do {
+      try DescriptorLimit.raise()
       switch try CommandParser(RecorderCommand.self).parse(arguments) {
       case .run(let command):
         guard var command = command as? any Command else {

@@ -8,8 +8,6 @@ import Threading
 
 extension ExportCommand: Command {
   package mutating func run() async throws {
-    // A file-size limit is an error of `write`, reported like a full disk, and no end of the program.
-    signal(SIGXFSZ, SIG_IGN)
     var request = try ExportRequest(file: output)
     let timeline = try session.timeline()
     request.from = try from.map { try timeline.timestamp(of: $0) }
@@ -18,8 +16,7 @@ extension ExportCommand: Command {
     let interrupt = ExportInterrupt()
     guard try Self.export(request, of: timeline, interrupt) == .stopped else { return }
     // What was begun is taken away: now the signal does what it would have done at once.
-    signal(interrupt.number, SIG_DFL)
-    raise(interrupt.number)
+    ProcessSignals.endProcess(by: interrupt.number)
   }
 
   /// Exports with a line on the terminal that says how far it is; none when standard error is no terminal.
@@ -45,6 +42,7 @@ private final class ExportInterrupt: Sendable {
   /// Begins to take the signals that end a program.
   init() {
     let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP])
+    signals.attend()
     Task.detached { [self] in
       for await number in signals.stream { value.store(number, ordering: .relaxed) }
     }

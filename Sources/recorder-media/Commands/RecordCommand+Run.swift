@@ -31,8 +31,6 @@ struct RecordingRun {
   /// Records until something ends it.
   /// - Throws: `RecorderError`: why it could not begin, or what failed while it ran.
   func run() async throws {
-    // A file-size limit is an error of `write`, reported like a full disk, and no end of the program.
-    signal(SIGXFSZ, SIG_IGN)
     let interrupts = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     let archive = try ArchiveLocation.standard(ProcessInfo.processInfo.environment)
     let service = try ControlService(
@@ -50,12 +48,15 @@ struct RecordingRun {
     }
     session.add { output.stage }
     service.attach(session)
-    let isHeard = try announce(session)
+    let unheard = announce(session)
+    if let error = unheard as? RecorderError { output.message("The session's id could not be told: \(error)") }
     let progress = ProgressLine(of: session, on: output)
     let ends = RecordingEnds(
       of: session, duration: arguments.options.duration, signals: interrupts, requests: service.stopRequests)
+    interrupts.attend()
     // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
-    let end = isHeard || !isDetached ? await ends.first() : RecordingEnds.End(reason: .hangup, error: nil)
+    let end =
+      unheard != nil && isDetached ? RecordingEnds.End(reason: .hangup, error: nil) : await ends.first()
     let outcome = await session.stop(end.reason, error: end.error)
     service.finish(outcome.error)
     progress.stop()
@@ -63,27 +64,27 @@ struct RecordingRun {
     if let sentence = Self.sentence(outcome.manifest) { Diagnostics.message(sentence) }
     if let head = outcome.manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
     await Self.index(archive)
-    if let error = outcome.error { throw error }
+    if let error = outcome.error ?? unheard as? RecorderError { throw error }
     if ends.wasInterruptedTwice {
       throw RecorderError(.interruptedTwice, "Interrupted twice; the session \(session.id) is complete.")
     }
   }
 
   /// The id is told as soon as it records, so that a script knows it even when the recorder is killed. A reader that has
-  /// gone away does not end the recording.
-  /// - Returns: whether there was a reader.
-  private func announce(_ session: RecordingSession) throws -> Bool {
+  /// gone away and a full disk do not end the recording.
+  /// - Returns: `OutputClosed` or `RecorderError` when nobody heard it.
+  private func announce(_ session: RecordingSession) -> (any Error)? {
     do {
       try StandardOutput.line(session.id.description)
-    } catch is OutputClosed {
-      return false
+    } catch {
+      return error
     }
-    guard isDetached else { return true }
+    guard isDetached else { return nil }
     // From now on nobody reads: the terminal is left to whoever uses it.
     let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
     for descriptor in [STDOUT_FILENO, STDERR_FILENO] where nowhere >= 0 { dup2(nowhere, descriptor) }
     if nowhere >= 0 { close(nowhere) }
-    return true
+    return nil
   }
 
   /// Brings the session into the index. What fails here is made good by the next command.

@@ -19,6 +19,7 @@ extension ReplayCommand: Command {
       for await _ in signals.stream { stop.notify() }
     }
     var player = try Player(timeline, options: options) { error in Diagnostics.report(error) }
+    signals.attend()
     try player.play(until: stop)
   }
 }
