@@ -13,7 +13,7 @@ docdir = $(sharedir)/doc/recorder
 # The Swift runtime is linked in, so that an installed program needs no toolchain and starts sooner.
 release_flags = -c release --static-swift-stdlib
 
-.PHONY: build deps release test lint demo bench bench-quick man install uninstall
+.PHONY: build deps release test torture lint demo bench bench-quick man install uninstall
 
 build: deps
 	$(SWIFT) build
@@ -31,6 +31,10 @@ test: deps
 	$(SWIFT) build --build-tests
 	scripts/lint
 	$(SWIFT) test --skip-build --no-parallel
+
+# What "make test" does to sessions in a bounded form, in full; takes hours.
+torture: deps
+	scripts/torture
 
 lint: deps
 	scripts/lint

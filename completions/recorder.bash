@@ -32,6 +32,9 @@ _recorder() {
     "recorder record --preset") :; return ;;
     "recorder record --crf") :; return ;;
     "recorder record --pixel-format") mapfile -t COMPREPLY < <(compgen -W "yuv420p yuv444p bgr0" -- "$current"); return ;;
+    "recorder record --sync") :; return ;;
+    "recorder record --warn-free") :; return ;;
+    "recorder record --min-free") :; return ;;
     "recorder start --display") :; return ;;
     "recorder start --fps") :; return ;;
     "recorder start --size") :; return ;;
@@ -43,6 +46,9 @@ _recorder() {
     "recorder start --preset") :; return ;;
     "recorder start --crf") :; return ;;
     "recorder start --pixel-format") mapfile -t COMPREPLY < <(compgen -W "yuv420p yuv444p bgr0" -- "$current"); return ;;
+    "recorder start --sync") :; return ;;
+    "recorder start --warn-free") :; return ;;
+    "recorder start --min-free") :; return ;;
     "recorder stop --name") :; return ;;
     "recorder status --name") :; return ;;
     "recorder mark --name") :; return ;;
@@ -78,10 +84,10 @@ _recorder() {
       words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources -h --help --version"
       ;;
     "recorder record")
-      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder start")
-      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
       words="--name -h --help"

@@ -93,10 +93,10 @@ extension SessionReader {
   /// - Parameters:
   ///   - path: which file.
   ///   - duration: its length in ns, given the time of its last whole block.
-  /// - Returns: its size, and the time of its last whole block in ns; nil when there is no such file.
+  /// - Returns: its size, and the time of its last whole block in ns, nil when it has none; nil when there is no such file.
   func completeFile(
     _ path: SegmentPath, duration: (Int64) -> Int64
-  ) throws(RecorderError) -> (bytes: Int64, lastTime: Int64)? {
+  ) throws(RecorderError) -> (bytes: Int64, lastTime: Int64?)? {
     guard let media = try folder.folder(ArchiveLocation.Name.media),
       let file = try media.file(path.name, writing: true)
     else { return nil }
@@ -104,7 +104,7 @@ extension SessionReader {
     let tail = try walker.tail()
     let outline = try walker.outline(size: tail?.end ?? 0, track: 1)
     let whole = walker.close()
-    guard let tail, let outline else { return (try whole.size(), 0) }
+    guard let tail, let outline else { return (try whole.size(), nil) }
     let last = tail.lastTime ?? 0
     if tail.end < (try whole.size()) {
       try whole.truncate(to: tail.end)
@@ -113,13 +113,15 @@ extension SessionReader {
     }
     let bytes = try MatroskaCompletion(outline: outline, size: tail.end).complete(whole, duration: duration(last))
     try whole.synchronize()
-    return (bytes, last)
+    return (bytes, tail.lastTime)
   }
 
   /// Completes the media file of `segment`, whose length is known.
-  /// - Returns: its size.
+  /// - Returns: its size; nil when nothing is in it.
   func completeSegment(_ segment: Manifest.Segment, duration: Int64) throws(RecorderError) -> Int64? {
-    guard let path = SegmentPath(file: segment.file) else { return nil }
-    return try completeFile(path) { last in max(last, duration) }?.bytes
+    guard let path = SegmentPath(file: segment.file),
+      let found = try completeFile(path, duration: { last in max(last, duration) }), found.lastTime != nil
+    else { return nil }
+    return found.bytes
   }
 }

@@ -65,6 +65,7 @@ extension SessionReader {
     for segment in manifest.segments {
       try tolerating(()) { () throws(RecorderError) in try seal.seal(segment) }
     }
+    try seal.sealRest(at: manifest.duration, of: segmentPaths())
     try tolerating(()) { () throws(RecorderError) in
       guard let events = try folder.file(ArchiveLocation.Name.events) else { return }
       try seal.seal(events: events, to: events.size(), cause: .end)
@@ -108,7 +109,12 @@ extension SessionReader {
     if isSealed, let end = segment.end, segment.bytes != nil { return max(last, end) }
     let known = max(segment.end ?? .zero, end ?? .zero) - segment.start
     guard let found = try completeFile(path, duration: { block in max(block, known) }) else { return last }
-    let (sum, overflow) = segment.start.nanoseconds.addingReportingOverflow(found.lastTime)
+    guard let time = found.lastTime else {
+      // Begun and never written to: it stays, and the session is played without it.
+      if index > 0 { manifest.segments.remove(at: index) } else { manifest.segments[index].bytes = found.bytes }
+      return last
+    }
+    let (sum, overflow) = segment.start.nanoseconds.addingReportingOverflow(time)
     let claimed = Timestamp(nanoseconds: sum)
     let lastBlock = max(last, overflow || !claimed.isPlausible ? segment.start : claimed)
     manifest.segments[index].bytes = found.bytes

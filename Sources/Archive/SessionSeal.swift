@@ -62,6 +62,15 @@ struct SessionSeal: ~Copyable, Sendable {
     files.insert(segment.file)
   }
 
+  /// Seals the media files of `paths` that are not sealed: those that were begun and never written to.
+  mutating func sealRest(at time: Timestamp, of paths: [SegmentPath]) throws(RecorderError) {
+    for path in paths where !files.contains(path.file) {
+      let segment = Manifest.Segment(file: path.file, start: time)
+      // What is no file, or leads elsewhere, is nobody's to seal.
+      do { try seal(segment) } catch { if error.code != .damagedData { throw error } }
+    }
+  }
+
   /// Seals `manifest`, the last piece, and puts it in place with the chain's head in it.
   mutating func seal(_ manifest: inout Manifest) throws(RecorderError) {
     manifest.chain = Manifest.Chain(head: ChainLink.noHash, links: count + 1, sealedBy: sealer.rawValue)

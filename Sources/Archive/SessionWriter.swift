@@ -210,12 +210,18 @@ package final class SessionWriter: Sendable {
           segment, duration: (segment.end ?? manifest.duration) - segment.start)
       }
     }
+    // One that was begun and never written to is left out.
+    while manifest.segments.count > 1, let last = manifest.segments.last, last.bytes == nil {
+      manifest.segments.removeLast()
+      manifest.segments[manifest.segments.count - 1].end = last.end
+    }
     manifest.statistics?.bytes = manifest.segments.reduce(0) { $0 + ($1.bytes ?? 0) }
     manifest.check = Manifest.Check(findings: session.shortFindings(manifest))
     kept.withLock { kept in
       attempt { () throws(RecorderError) in
         try kept.events.synchronize()
         for segment in manifest.segments { try kept.seal.seal(segment) }
+        try kept.seal.sealRest(at: manifest.duration, of: session.segmentPaths())
         try kept.seal.seal(events: kept.events, to: kept.events.size(), cause: .end)
         try kept.seal.seal(&manifest)
       }

@@ -64,11 +64,13 @@ struct Startup {
       if let warning = source.ambiguity { report(Event(time: .zero, kind: .warning, text: warning)) }
       audio?.start(
         epoch: control.epoch, emit: { packet in _ = packets.push(MuxItem(packet: packet, stream: 1)) },
-        report: report, fail: { error in control.fail(.failed, error) })
-      let events = try WindowEventSource(display: source.display, epoch: control.epoch, emit: report)
+        report: soundReport(report, control), fail: { error in control.fail(.failed, error) })
+      let events = try WindowEventSource(
+        display: source.display, epoch: control.epoch, emit: report, ended: eventsEnded(report, control))
       guard control.started.pop() != nil else {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
+      if plan.options.strict, let failure = control.firstFailure { throw failure }
       let controls = SessionControls(control: control, audio: audio, report: report)
       let health = try PipelineHealth(control: control, audio: audio, controls: controls, report: report)
       try health.start()
@@ -127,6 +129,36 @@ struct Startup {
       }
       if event.kind == .warning || event.kind == .gap { notify(event) }
     }
+  }
+
+  /// What the sound has to tell; that an input is missing ends a strict recording.
+  private func soundReport(
+    _ report: @escaping @Sendable (Event) -> Void, _ control: PipelineControl
+  ) -> @Sendable (Event) -> Void {
+    guard options.strict else { return report }
+    return { event in
+      report(event)
+      guard event.kind == .warning else { return }
+      control.fail(.failed, Self.strictError(event.text ?? "The sound failed."))
+    }
+  }
+
+  /// What is done when the event track has ended by itself; that the display went is told by who grabs it.
+  private func eventsEnded(
+    _ report: @escaping @Sendable (Event) -> Void, _ control: PipelineControl
+  ) -> @Sendable (RecorderError?) -> Void {
+    let isStrict = options.strict
+    return { error in
+      guard let error, SourceLoss(error) == nil, control.stopRequested == nil else { return }
+      let text = "No windows are written down any more: \(error.message)"
+      let time = Timestamp(nanoseconds: MonotonicClock.now() - control.epoch)
+      report(Event(time: time, kind: .warning, text: text))
+      if isStrict { control.fail(.failed, Self.strictError(text)) }
+    }
+  }
+
+  private static func strictError(_ text: String) -> RecorderError {
+    RecorderError(.incomplete, text, hint: "The recording is strict, so it ends here; what was recorded is kept.")
   }
 
   private func annotate(_ writer: SessionWriter, at time: WallTime) throws(RecorderError) {

@@ -235,8 +235,6 @@ package struct StorageOptions: Hashable, Codable, Sendable {
   package var warnBelow: Int64 = 1_000_000_000
   /// The recording ends when the disk has fewer bytes left, and none is begun: other programs need some too.
   package var endBelow: Int64 = 50_000_000
-  /// Whether the recording ends when sound, the disk or the event track fails, where it would otherwise go on without.
-  package var strict = false
 
   /// Makes the defaults.
   package init() {}
@@ -254,6 +252,8 @@ package struct RecordingOptions: Hashable, Codable, Sendable {
   package var audio = AudioOptions()
   /// The disk.
   package var storage = StorageOptions()
+  /// Whether the recording ends, or does not begin, when sound or the event track fails; else it goes on without.
+  package var strict = false
   /// Nanoseconds after which the recording ends by itself; nil is never.
   package var duration: Int64?
   /// The title it is given at the start.
@@ -274,6 +274,7 @@ extension RecordingOptions {
     video = try values.decode(VideoOptions.self, forKey: .video)
     audio = try values.decode(AudioOptions.self, forKey: .audio)
     storage = try values.decodeIfPresent(StorageOptions.self, forKey: .storage) ?? StorageOptions()
+    strict = try values.decodeIfPresent(Bool.self, forKey: .strict) ?? false
     duration = try values.decodeIfPresent(Int64.self, forKey: .duration)
     title = try values.decodeIfPresent(String.self, forKey: .title)
     tags = try values.decode([String].self, forKey: .tags)

@@ -130,6 +130,17 @@ import Testing
     #expect(try archive.reader.session(id).verify().verdict == .incomplete)
   }
 
+  /// Killed between making a file and writing to it.
+  @Test(arguments: [[UInt8](), Matroska.header()]) func aFileWithoutAPictureStaysAndIsNotPlayed(second: [UInt8]) throws
+  {
+    try abandon([event(5, .alive)], media: [Self.media, second])
+    let manifest = try recovered()
+    #expect(manifest.segments.map(\.file) == ["media/000001.mkv"])
+    #expect(manifest.segments.map(\.end) == [seconds(5)] && manifest.duration == seconds(5))
+    #expect(try readFile("\(path)/media/000002.mkv") == second)
+    #expect(try archive.reader.session(id).verify().verdict == .incomplete)
+  }
+
   @Test func aLiveSessionIsLeftAlone() throws {
     let writer = try archive.create(id)
     #expect(try archive.reader.recover(id) == .live(sampleManifest(id)))

@@ -40,6 +40,11 @@ extension TimePosition: RequirableArgument {
 package struct TimeSpan: ExpressibleByArgument, Hashable {
   /// Its nanoseconds; more than none.
   package var nanoseconds: Int64
+  /// Makes a length of so many ns.
+  package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+  package var argumentDescription: String {
+    nanoseconds % 1_000_000_000 == 0 ? "\(nanoseconds / 1_000_000_000)s" : "\(nanoseconds / 1_000_000)ms"
+  }
   package init(argument: ArgumentText) throws(RecorderError) {
     guard let nanoseconds = TimePosition.duration(try String(argument: argument)), nanoseconds > 0 else {
       throw RecorderError(

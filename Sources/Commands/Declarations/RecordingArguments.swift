@@ -45,6 +45,15 @@ package struct RecordingArguments: ParsableArguments {
   package var pixelFormat = VideoOptions().pixelFormat
   @Flag(help: "Keep every pixel exactly; large.")
   package var lossless = VideoOptions().lossless
+  @Flag(help: "End the recording, or do not begin it, when sound or the event track fails; else it goes on without.")
+  package var strict = RecordingOptions().strict
+  @Option(
+    help: ArgumentHelp("Make the disk take what is recorded this often; what a power cut can cost.", valueName: "T"))
+  package var sync = TimeSpan(nanoseconds: StorageOptions().syncInterval)
+  @Option(help: ArgumentHelp("Warn when the disk has less left.", valueName: "SIZE"))
+  package var warnFree = ByteSize(bytes: StorageOptions().warnBelow)
+  @Option(help: ArgumentHelp("End the recording, or do not begin it, when the disk has less left.", valueName: "SIZE"))
+  package var minFree = ByteSize(bytes: StorageOptions().endBelow)
 
   package init() {}
 
@@ -64,6 +73,10 @@ package struct RecordingArguments: ParsableArguments {
     options.video.lossless = lossless
     options.audio.application = appAudio
     options.audio.microphone = microphone
+    options.strict = strict
+    options.storage.syncInterval = sync.nanoseconds
+    options.storage.warnBelow = warnFree.bytes
+    options.storage.endBelow = minFree.bytes
     options.duration = duration?.nanoseconds
     options.title = title
     options.tags = tag

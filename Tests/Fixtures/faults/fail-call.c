@@ -1,0 +1,137 @@
+/* Fails the Nth call of one kind on what lies below a folder: LD_PRELOAD it into the program that is tested.
+
+   FAIL_CALL   write, fsync, rename, open, mmap or truncate
+   FAIL_AT     which call, from 1
+   FAIL_UNDER  the folder
+   FAIL_ERRNO  the error's number
+   FAIL_ONCE   set: that call alone; else that one and all after it
+   FAIL_MARK   a file that is made when a call was failed */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static atomic_int calls;
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int is_under(const char *path) {
+  const char *folder = getenv("FAIL_UNDER");
+  return folder && strncmp(path, folder, strlen(folder)) == 0;
+}
+
+static int leads_under(int descriptor) {
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return 0;
+  path[length] = 0;
+  return is_under(path);
+}
+
+static int at_under(int folder, const char *path) {
+  return path[0] == '/' ? is_under(path) : folder != AT_FDCWD && leads_under(folder);
+}
+
+/* Whether this call, which is one of `kind` on the folder, is to fail. */
+static int fails(const char *kind) {
+  const char *wanted = getenv("FAIL_CALL"), *at = getenv("FAIL_AT"), *number = getenv("FAIL_ERRNO");
+  if (!wanted || !at || !number || strcmp(wanted, kind) != 0) return 0;
+  int count = atomic_fetch_add(&calls, 1) + 1, first = atoi(at);
+  if (count < first || (getenv("FAIL_ONCE") && count > first)) return 0;
+  const char *mark = getenv("FAIL_MARK");
+  if (mark) {
+    int made = NEXT(open)(mark, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    if (made >= 0) close(made);
+  }
+  errno = atoi(number);
+  return 1;
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+  if (leads_under(descriptor) && fails("write")) return -1;
+  return NEXT(write)(descriptor, bytes, count);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+  if (leads_under(descriptor) && fails("write")) return -1;
+  return NEXT(pwrite)(descriptor, bytes, count, offset);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
+  if (leads_under(descriptor) && fails("write")) return -1;
+  return NEXT(pwrite64)(descriptor, bytes, count, offset);
+}
+
+int fsync(int descriptor) {
+  if (leads_under(descriptor) && fails("fsync")) return -1;
+  return NEXT(fsync)(descriptor);
+}
+
+int fdatasync(int descriptor) {
+  if (leads_under(descriptor) && fails("fsync")) return -1;
+  return NEXT(fdatasync)(descriptor);
+}
+
+int renameat(int from, const char *old, int to, const char *new) {
+  if (at_under(to, new) && fails("rename")) return -1;
+  return NEXT(renameat)(from, old, to, new);
+}
+
+int ftruncate(int descriptor, off_t length) {
+  if (leads_under(descriptor) && fails("truncate")) return -1;
+  return NEXT(ftruncate)(descriptor, length);
+}
+
+int ftruncate64(int descriptor, off64_t length) {
+  if (leads_under(descriptor) && fails("truncate")) return -1;
+  return NEXT(ftruncate64)(descriptor, length);
+}
+
+void *mmap(void *address, size_t length, int protection, int flags, int descriptor, off_t offset) {
+  if (descriptor >= 0 && leads_under(descriptor) && fails("mmap")) return MAP_FAILED;
+  return NEXT(mmap)(address, length, protection, flags, descriptor, offset);
+}
+
+void *mmap64(void *address, size_t length, int protection, int flags, int descriptor, off64_t offset) {
+  if (descriptor >= 0 && leads_under(descriptor) && fails("mmap")) return MAP_FAILED;
+  return NEXT(mmap64)(address, length, protection, flags, descriptor, offset);
+}
+
+static mode_t mode_of(int flags, va_list rest) { return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; }
+
+int openat(int folder, const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  if (at_under(folder, path) && fails("open")) return -1;
+  return NEXT(openat)(folder, path, flags, mode);
+}
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  if (is_under(path) && fails("open")) return -1;
+  return NEXT(open)(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  if (is_under(path) && fails("open")) return -1;
+  return NEXT(open64)(path, flags, mode);
+}
