@@ -1,3 +1,4 @@
+import Archive
 import Arguments
 import Commands
 import Control
@@ -5,9 +6,14 @@ import SessionModel
 
 extension StopCommand: Command {
   func run() throws {
-    var client = try OpenRecordings().running.connect(recording.name)
+    let recordings = try OpenRecordings()
+    var client = try recordings.running.connect(recording.name)
     let response = try client.ask(ControlRequest(.stop), waiting: true)
-    if let session = response.status?.session { try StandardOutput.line(session.description) }
+    if let session = response.status?.session {
+      let manifest = try? ArchiveReader(recordings.archive).session(session).manifest()
+      if let head = manifest?.chain?.head { Diagnostics.message("Sealed with \(head.printable).") }
+      try StandardOutput.line(session.description)
+    }
     if let failure = response.failure { throw failure }
   }
 }
