@@ -58,21 +58,23 @@ package final class Folder: Sendable {
   }
 
   /// Opens the folder `name` in this one, making it when it is missing.
-  func createFolder(_ name: String) throws(RecorderError) -> Folder {
+  /// - Parameter shown: the name for messages; nil is `name`.
+  func createFolder(_ name: String, shownAs shown: String? = nil) throws(RecorderError) -> Folder {
     if mkdirat(descriptor, name, Self.folderMode) != 0 && errno != EEXIST {
       throw RecorderError(.create, "\(path)/\(name)", errno: errno)
     }
     let child = retrying { openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
     guard child >= 0 else { throw RecorderError(.create, "\(path)/\(name)", errno: errno) }
-    return Folder(descriptor: child, path: "\(path)/\(name)")
+    return Folder(descriptor: child, path: "\(path)/\(shown ?? name)")
   }
 
   /// Makes the new folder `name` in this one.
-  func createNewFolder(_ name: String) throws(RecorderError) -> Folder {
+  /// - Parameter shown: the name that it will have when others see it, for messages; nil is `name`.
+  func createNewFolder(_ name: String, shownAs shown: String? = nil) throws(RecorderError) -> Folder {
     guard mkdirat(descriptor, name, Self.folderMode) == 0 else {
       throw RecorderError(.create, "\(path)/\(name)", errno: errno)
     }
-    return try createFolder(name)
+    return try createFolder(name, shownAs: shown)
   }
 
   /// Makes the new file `name` for reading and writing; a file or link of that name is refused.

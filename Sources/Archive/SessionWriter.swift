@@ -93,7 +93,7 @@ package final class SessionWriter: Sendable {
     var manifest = manifest
     manifest.id = id
     let temporary = ArchiveLocation.Name.newPrefix + id.description
-    let folder = try day.createNewFolder(temporary)
+    let folder = try day.createNewFolder(temporary, shownAs: id.description)
     let lock = try folder.createFile(ArchiveLocation.Name.lock)
     guard try lock.lock(waiting: false) else {
       throw RecorderError(.busy, "The session \(id) is locked by another process.")

@@ -31,8 +31,9 @@ import Testing
     let result = try rig.run(["stop"])
     #expect(result.ending == .exit(0))
     #expect(result.text == "\(id)\n")
-    #expect(result.errorText == "")
     // Its files are finished when stop returns.
+    let head = try #require(try rig.manifest(id).chain?.head)
+    #expect(result.errorText == "recorder: Sealed with \(head).\n")
     #expect(try rig.manifest(id).state == .finished)
     #expect(try rig.manifest(id).end?.reason == .stopped)
     let after = try rig.run(["status"])
