@@ -72,7 +72,7 @@ let package = Package(
       name: "recorder-media",
       dependencies: [
         "SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index", "Media", "Recorder", "Replay",
-        "Control",
+        "Control", "CLinux",
       ],
       swiftSettings: strict),
 

@@ -35,6 +35,8 @@ _recorder() {
     "recorder record --sync") :; return ;;
     "recorder record --warn-free") :; return ;;
     "recorder record --min-free") :; return ;;
+    "recorder record --keep") :; return ;;
+    "recorder record --timeout") :; return ;;
     "recorder start --display") :; return ;;
     "recorder start --fps") :; return ;;
     "recorder start --size") :; return ;;
@@ -84,7 +86,7 @@ _recorder() {
       words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources -h --help --version"
       ;;
     "recorder record")
-      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
       words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"

@@ -5,6 +5,7 @@ import SessionModel
 @propertyWrapper
 package struct Argument<Value>: ArgumentProperty {
   private let argument: ValueArgument<Value>
+  private var followsTerminator = false
 
   /// The value; the default until the command line has been parsed.
   package var wrappedValue: Value {
@@ -35,8 +36,16 @@ package struct Argument<Value>: ArgumentProperty {
     argument = ValueArgument(repeating: [], help: help, isRequired: true)
   }
 
+  /// Makes an argument that takes all that follows `--`, options too, as it is; possibly nothing.
+  package init(afterTerminator help: ArgumentHelp) where Value == [ArgumentText] {
+    argument = ValueArgument(repeating: [], help: help, isRequired: false)
+    followsTerminator = true
+  }
+
   func definition(label: String) -> ArgumentDefinition {
-    argument.definition(kind: .positional, names: [], label: label)
+    var definition = argument.definition(kind: .positional, names: [], label: label)
+    definition.followsTerminator = followsTerminator
+    return definition
   }
 
   func take(_ text: ArgumentText?, inverted: Bool) throws(RecorderError) { try argument.take(text) }

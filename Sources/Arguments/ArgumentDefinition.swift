@@ -44,6 +44,8 @@ package struct ArgumentDefinition: Hashable, Sendable {
   package var abstract: String
   /// Whether the command cannot do without it.
   package var isRequired: Bool
+  /// Whether it takes all that follows `--`, and nothing else.
+  package var followsTerminator = false
   /// Whether it may come more than once, each adding to the last.
   package var isRepeating: Bool
   /// The default, when it is worth showing.

@@ -5,6 +5,8 @@ struct ArgumentScanner {
   /// The command's words, the program's name first.
   private let path: [String]
   private let positionals: [ArgumentBinding]
+  /// What takes the words after `--`; nil when they are positionals.
+  private let trailing: ArgumentBinding?
   private let options: [ArgumentBinding]
   private var seen: Set<ArgumentDefinition> = []
   private var place = 0
@@ -14,7 +16,10 @@ struct ArgumentScanner {
   init(_ command: any CommandDeclaration, path: [String]) {
     let bindings = ArgumentBinding.all(of: command)
     self.path = path
-    positionals = bindings.filter { binding in binding.definition.kind == .positional }
+    positionals = bindings.filter { binding in
+      binding.definition.kind == .positional && !binding.definition.followsTerminator
+    }
+    trailing = bindings.first { binding in binding.definition.followsTerminator }
     options = bindings.filter { binding in binding.definition.kind != .positional }
   }
 
@@ -26,6 +31,11 @@ struct ArgumentScanner {
       let isOption = !onlyPositionals && word.bytes.count > 1 && word.bytes[0] == UInt8(ascii: "-")
       if !isOption {
         try takePositional(word)
+      } else if word.string == "--", let trailing {
+        guard !rest.isEmpty else {
+          throw RecorderError(.usage, "\(name) needs \(trailing.definition.valueName) after --.", hint: seeHelp)
+        }
+        while let word = rest.popFirst() { try give(word, to: trailing) }
       } else if word.string == "--" {
         onlyPositionals = true
       } else if word.string == "--help" || word.string == "-h" {

@@ -32,3 +32,8 @@ package struct ArgumentText: Hashable, Sendable, CustomStringConvertible {
     return count
   }
 }
+
+/// A word that is passed on as it is.
+extension ArgumentText: ExpressibleByArgument {
+  package init(argument: ArgumentText) { self = argument }
+}

@@ -21,6 +21,10 @@ package struct CommandDescription: Sendable {
     }
   }
 
+  /// All of them as they stand on a command line: what follows `--` last.
+  package var synopsisOrder: [ArgumentDefinition] {
+    positionals.filter { !$0.followsTerminator } + options + positionals.filter(\.followsTerminator)
+  }
   /// The arguments that go by their place.
   package var positionals: [ArgumentDefinition] { arguments.filter { argument in argument.kind == .positional } }
   /// The options and flags.

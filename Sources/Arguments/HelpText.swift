@@ -8,9 +8,11 @@ extension CommandDescription {
       let word =
         argument.kind == .positional
         ? argument.valueName + repeated : "\(argument.spellings[0]) \(argument.valueName)\(repeated)"
+      if argument.followsTerminator { return nil }
       return argument.isRequired ? word : "[\(word)]"
     }
-    return ([name] + words + ["[OPTIONS]"]).joined(separator: " ")
+    let last = positionals.filter(\.followsTerminator).map { "[\($0.synopsis)]" }
+    return ([name] + words + ["[OPTIONS]"] + last).joined(separator: " ")
   }
 
   /// The text of `--help`, for a terminal of 80 columns.
@@ -56,7 +58,7 @@ extension ArgumentDefinition {
     case .flag: names
     case .option(valueIsOptional: true): "\(names)[=\(valueName)]"
     case .option(valueIsOptional: false): "\(names) \(valueName)"
-    case .positional: valueName + (isRepeating ? "…" : "")
+    case .positional: (followsTerminator ? "-- " : "") + valueName + (isRepeating ? "…" : "")
     }
   }
 

@@ -54,10 +54,10 @@ package struct ManualPage: Sendable {
     let name = command.path.joined(separator: "-")
     var text = header(command, supplement)
     text += ".Sh SYNOPSIS\n.Nm \(root.name)\n.Cm \(command.words)\n"
-    text += (command.positionals + command.options).map { argument in ".\(argument.synopsisMacros)\n" }.joined()
+    text += command.synopsisOrder.map { argument in ".\(argument.synopsisMacros)\n" }.joined()
     text += description(command)
     text += "The arguments are:\n"
-    text += list((command.positionals + command.options).map { (".\($0.termMacros)", $0.sentence) })
+    text += list(command.synopsisOrder.map { (".\($0.termMacros)", $0.sentence) })
     text += ".Sh EXIT STATUS\nAs\n.Xr \(root.name) 1\nlists them.\n"
     text += examples(command) + seeAlso([(root.name, 1)] + supplement.seeAlso)
     return ManualPage(fileName: "\(name).1", text: text)

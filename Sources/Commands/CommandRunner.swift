@@ -32,6 +32,8 @@ package enum CommandRunner {
         return ExitCode.usage.rawValue
       }
       return ExitCode.success.rawValue
+    } catch let end as CommandEnded {
+      return end.status
     } catch is OutputClosed {
       return ExitCode.success.rawValue
     } catch let error as RecorderError {

@@ -14,6 +14,8 @@ struct Moment: Hashable {
     case window
     /// A person marked it.
     case marker
+    /// The recorded command wrote it.
+    case text
     /// The recorder warned of something.
     case warning
     /// A track had nothing.
@@ -25,7 +27,7 @@ struct Moment: Hashable {
     var weight: Double {
       switch self {
       case .session, .tag, .note, .marker: 2
-      case .window: 1
+      case .window, .text: 1
       case .warning, .gap, .device: 0.5
       }
     }

@@ -39,6 +39,7 @@ struct MomentBuilder {
       if active?.window.id == id { activate(nil, at: time) }
       for look in opened.keys where look.id == id && opened[look]?.end == nil { opened[look]?.end = time }
     case .marker: add(.marker, event.text, at: time)
+    case .text: add(.text, event.text, at: time)
     case .warning: add(.warning, event.text, at: time)
     case .device: add(.device, event.text, at: time)
     case .gap:

@@ -31,13 +31,15 @@ package actor RecordingSession {
   /// - Parameters:
   ///   - options: what to record.
   ///   - archive: where to keep it.
+  ///   - command: the command that it is recorded for.
   ///   - notify: called from any thread with what the person should be told at once.
   /// - Throws: `RecorderError` that names what was wrong; nothing is left in the archive then.
   package init(
-    _ options: RecordingOptions, in archive: ArchiveLocation, notify: @escaping @Sendable (Event) -> Void
+    _ options: RecordingOptions, in archive: ArchiveLocation, command: Manifest.WrappedCommand? = nil,
+    notify: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     executor = QueueExecutor(label: "recording")
-    parts = try Startup(options: options, archive: archive, notify: notify).run()
+    parts = try Startup(options: options, archive: archive, command: command, notify: notify).run()
     id = parts.writer.id
     self.archive = archive
   }
@@ -75,7 +77,10 @@ package actor RecordingSession {
   /// - Parameters:
   ///   - reason: why.
   ///   - error: what went wrong, when something did.
-  package func stop(_ reason: Manifest.Reason, error: RecorderError? = nil) -> Outcome {
+  ///   - command: how the command that it was recorded for ended.
+  package func stop(
+    _ reason: Manifest.Reason, error: RecorderError? = nil, command: Manifest.WrappedCommand? = nil
+  ) -> Outcome {
     if let outcome { return outcome }
     parts.health.stop()
     parts.controls.willStop()
@@ -93,6 +98,7 @@ package actor RecordingSession {
     parts.controls.closeGaps(at: end)
 
     var manifest = parts.manifest.value
+    if let command { manifest.command = command }
     let last = manifest.segments.count - 1
     manifest.state = .finished
     manifest.end = Manifest.End(reason: reason, time: end, message: firstError?.message)

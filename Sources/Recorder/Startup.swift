@@ -27,6 +27,8 @@ struct RecordingParts: Sendable {
 struct Startup {
   let options: RecordingOptions
   let archive: ArchiveLocation
+  /// The command that it is recorded for.
+  let command: Manifest.WrappedCommand?
   /// Told what the person should know at once.
   let notify: @Sendable (Event) -> Void
 
@@ -189,10 +191,12 @@ extension Startup {
       }
       return track
     }
-    return Manifest(
+    var manifest = Manifest(
       id: id, generator: "recorder \(recorderVersion)", clock: clock,
       host: Manifest.Host(name: Self.hostName, display: source.display), source: source.source,
       options: plan.options, tracks: tracks)
+    manifest.command = command
+    return manifest
   }
 
   /// What players show of the file.

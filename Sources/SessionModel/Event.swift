@@ -77,6 +77,8 @@ package struct Event: Hashable, Codable, Sendable {
     package static let unmute = Kind(rawValue: "unmute")
     /// A new media file begins; `text` is its number.
     package static let split = Kind(rawValue: "split")
+    /// A line that the recorded command wrote, its end left out.
+    package static let text = Kind(rawValue: "text")
     /// Something to tell the person; `text` says it.
     package static let warning = Kind(rawValue: "warning")
     /// The wall clock stepped; `text` says by how much.

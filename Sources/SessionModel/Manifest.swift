@@ -25,6 +25,8 @@ package struct Manifest: Hashable, Codable, Sendable {
   package var segments: [Segment]
   /// How it ended; nil while it records.
   package var end: End?
+  /// The command that it was recorded for; nil without one.
+  package var command: WrappedCommand?
   /// Counts at the end; nil while it records, or when it was interrupted.
   package var statistics: Statistics?
   /// What a first look found when it ended; nil while it records, and in sessions of before this was made.
@@ -176,6 +178,8 @@ package struct Manifest: Hashable, Codable, Sendable {
     case duration
     /// `stop`, or the embedding program asked.
     case stopped
+    /// The command that it was recorded for ended.
+    case commandEnded
     /// The recorded window was closed.
     case windowClosed
     /// The X server ended.
@@ -190,7 +194,7 @@ package struct Manifest: Hashable, Codable, Sendable {
     /// Whether somebody asked for it.
     package var isRequested: Bool {
       switch self {
-      case .interrupt, .terminate, .hangup, .quit, .duration, .stopped: true
+      case .interrupt, .terminate, .hangup, .quit, .duration, .stopped, .commandEnded: true
       case .windowClosed, .displayLost, .writeFailed, .failed, .killed: false
       }
     }
@@ -220,6 +224,19 @@ package struct Manifest: Hashable, Codable, Sendable {
     package init(head: String, links: Int, sealedBy: String) {
       (self.head, self.links, self.sealedBy) = (head, links, sealedBy)
     }
+  }
+
+  /// A command that was recorded while it ran.
+  package struct WrappedCommand: Hashable, Codable, Sendable {
+    /// Its words, secrets masked.
+    package var arguments: [String]
+    /// How it ended, as a shell says it: its status, or 128 and the number of a signal; nil while it runs.
+    package var status: Int32?
+    /// Whether it was ended because it took too long.
+    package var timedOut: Bool?
+
+    /// Makes a command that runs.
+    package init(arguments: [String]) { self.arguments = arguments }
   }
 
   /// Counts of one recording.

@@ -1,4 +1,5 @@
 package import Arguments
+package import SessionModel
 
 /// `recorder record`
 package struct RecordCommand: CommandDeclaration {
@@ -16,6 +17,10 @@ package struct RecordCommand: CommandDeclaration {
 
       While it runs it takes recorder pause, resume, mute, unmute, mark, split, status and stop from anywhere.
 
+      With -- COMMAND it records while the command runs, passes its output through as it is, and exits with its status, or \
+      128 and the number of the signal that ended it. Standard output is the command's alone then; --keep says when the \
+      session is kept. INT, TERM, HUP and QUIT are passed on to the command.
+
       Sound is off unless it is asked for: --app-audio records what the applications play, --microphone what the \
       person says; both go into one track. A DEVICE is pulse:SOURCE, alsa:PCM, or one application alone: app:NAME, pid:N or \
       window, the recorded window's.
@@ -25,10 +30,39 @@ package struct RecordCommand: CommandDeclaration {
       .init("recorder record --app-audio --microphone", "With the desktop's sound and the default microphone."),
       .init("recorder record window:title=Invoice --duration 5m", "One window, for five minutes."),
       .init("recorder record window:active --app-audio=window", "A window, with the sound of its program alone."),
+      .init("recorder record --keep failure -- make test", "Keep the session only when the command fails."),
+      .init("recorder record --virtual-display --log -- ./ui-test", "On a display of its own, its output searchable."),
       .init("recorder record --size h720 --fps 15 --tag support", "Smaller, slower, and tagged."),
     ])
 
   @OptionGroup package var recording: RecordingArguments
+  @Option(
+    help: ArgumentHelp(
+      "Keep the session always, on failure of the command, never, or when a line of its output matches: match=REGEX.",
+      valueName: "WHEN"))
+  package var keep = KeepPolicy.always
+  @Option(
+    help: ArgumentHelp("End the command after this time, by TERM and five seconds later by KILL.", valueName: "T"))
+  package var timeout: TimeSpan?
+  @Flag(help: "Record the lines that the command writes, so that recorder search finds them.")
+  package var log = false
+  @Option(
+    defaultAsFlag: PixelSize.h1080_169,
+    help: ArgumentHelp("Run the command on an Xvfb of its own, of this size, and record that.", valueName: "SIZE"))
+  package var virtualDisplay: PixelSize?
+  @Argument(afterTerminator: ArgumentHelp("The command to record, and its arguments.", valueName: "COMMAND"))
+  package var command: [ArgumentText]
 
   package init() {}
+
+  package func validate() throws(RecorderError) {
+    let needing: [(String, Bool)] = [
+      ("--keep", keep != .always), ("--timeout", timeout != nil), ("--log", log),
+      ("--virtual-display", virtualDisplay != nil),
+    ]
+    if command.isEmpty, let option = needing.first(where: { $0.1 })?.0 {
+      throw RecorderError(
+        .usage, "\(option) needs a command.", hint: "Write it after --: recorder record \(option) … -- COMMAND.")
+    }
+  }
 }

@@ -32,6 +32,9 @@ extension RecordingSession {
     }
   }
 
+  /// Adds a line that the recorded command wrote to the session's events.
+  package nonisolated func note(line: String) { parts.controls.note(line: line) }
+
   /// Shows `stage`, which is none of the recording's own, among its stages.
   package nonisolated func add(stage: @escaping @Sendable () -> RecorderStatus.Stage) { parts.health.add(stage) }
 

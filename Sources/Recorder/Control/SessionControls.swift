@@ -101,6 +101,12 @@ final class SessionControls: Sendable {
     }
   }
 
+  /// Notes a line that the recorded command wrote.
+  func note(line: String) {
+    guard current.state.isLive else { return }
+    report(Event(time: Timestamp(nanoseconds: MonotonicClock.now() - control.epoch), kind: .text, text: line))
+  }
+
   /// Begins a new media file with the next frame, which comes at once.
   /// - Parameter answer: told where it began, or why it did not.
   func split(_ answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void) {

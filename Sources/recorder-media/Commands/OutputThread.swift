@@ -33,6 +33,9 @@ final class OutputThread: Sendable {
     }
   }
 
+  // The thread's own end is waited for when it goes away.
+  deinit { texts.close() }
+
   /// Says `sentence` as soon as the reader takes it.
   func message(_ sentence: String) { write("recorder: \(sentence)\n") }
 

@@ -9,7 +9,13 @@ import SessionModel
 import Threading
 
 extension RecordCommand: Command {
-  package mutating func run() async throws { try await RecordingRun(recording, isDetached: false).run() }
+  package mutating func run() async throws {
+    guard command.isEmpty else {
+      var run = try WrappedRun(self)
+      return try await run.run()
+    }
+    try await RecordingRun(recording, isDetached: false).run()
+  }
 }
 
 /// What `recorder start` has started: a recorder without a terminal.
@@ -109,6 +115,7 @@ struct RecordingRun {
       case .quit: "stopped by QUIT"
       case .duration: "the duration is over"
       case .stopped: "stopped"
+      case .commandEnded: "the command ended"
       case .windowClosed: "the window was closed"
       case .displayLost: "the X server ended"
       case .writeFailed: "writing failed"
