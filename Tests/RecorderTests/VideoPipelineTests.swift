@@ -18,6 +18,8 @@ struct ScriptedSource: ~Copyable, VideoSource {
     case nothing
     /// The source is lost.
     case lost
+    /// A change that is not due yet when the recording is stopped; the last step.
+    case pending
   }
 
   let size: PixelSize
@@ -26,6 +28,7 @@ struct ScriptedSource: ~Copyable, VideoSource {
   private let end: Int64
   private let pixels: UnsafeMutablePointer<UInt32>
   private var position = 0
+  private var isGrabbed = false
 
   /// Plays `steps`, then stops the recording at `end` (ns since the epoch).
   init(size: PixelSize, steps: [Step], end: Int64, control: PipelineControl) {
@@ -37,11 +40,17 @@ struct ScriptedSource: ~Copyable, VideoSource {
   deinit { pixels.deallocate() }
 
   mutating func wait(until deadline: Int64) throws(RecorderError) -> Wake {
+    isGrabbed = false
     guard position < steps.count else {
+      isGrabbed = true
       control.stop(at: control.epoch + end)
       return .woken
     }
     position += 1
+    if case .pending = steps[position - 1] {
+      control.stop(at: control.epoch + end)
+      return .woken
+    }
     if case .lost = steps[position - 1] { throw SourceLoss.windowClosed.error }
     return .changed
   }
@@ -49,7 +58,14 @@ struct ScriptedSource: ~Copyable, VideoSource {
   mutating func invalidate() {}
 
   mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool {
-    guard case .change(let time) = steps[position - 1] else { return false }
+    let time: Int64
+    switch steps[position - 1] {
+    case .change(let moment): time = moment
+    case .pending: time = end + 1_000_000
+    default: return false
+    }
+    if isGrabbed { return false }
+    isGrabbed = true
     pixels.update(repeating: UInt32(position) &* 0x010101, count: size.area)
     let whole = [PixelRect(size)]
     whole.withUnsafeBufferPointer { rects in
@@ -130,6 +146,13 @@ struct VideoPipelineTests {
       result.packets == [Seen(milliseconds: 24, keyframe: true), Seen(milliseconds: 9000, keyframe: false)])
     #expect(result.frames == 1)
     #expect(result.dropped == 0)
+  }
+
+  @Test func aChangeThatIsNotDueYetAtTheStopIsTheLastFrame() throws {
+    let result = try run([.change(at: 24_000_000), .pending], end: 9 * Self.second)
+    #expect(
+      result.packets == [Seen(milliseconds: 24, keyframe: true), Seen(milliseconds: 9000, keyframe: true)])
+    #expect(result.frames == 2)
   }
 
   @Test func aFrameAtTheVeryStopIsNotRepeated() throws {

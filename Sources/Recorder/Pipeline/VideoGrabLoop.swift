@@ -46,6 +46,19 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   /// - Throws: `RecorderError` when the source is lost; the frames before it are with the encoder.
   mutating func run() throws(RecorderError) {
     while control.stopRequested == nil { try step() }
+    try grabLastChange()
+  }
+
+  /// What was drawn just before the stop, and waits for its time still, is the recording's last frame.
+  private mutating func grabLastChange() throws(RecorderError) {
+    guard let stop = control.stopRequested, lastTime.nanoseconds >= 0, control.isWanted(at: stop),
+      let picture = free.tryPop()
+    else { return }
+    guard try Self.fetch(&source, &canvas, into: picture, control) != nil else {
+      _ = free.push(picture)
+      return
+    }
+    submit(picture, at: Timestamp(nanoseconds: stop - control.epoch))
   }
 
   private mutating func step() throws(RecorderError) {
