@@ -25,6 +25,10 @@ _recorder() {
     "recorder record --fps") :; return ;;
     "recorder record --size") :; return ;;
     "recorder record --duration") :; return ;;
+    "recorder record --until") :; return ;;
+    "recorder record --max-size") :; return ;;
+    "recorder record --stop-when-idle") :; return ;;
+    "recorder record --delay") :; return ;;
     "recorder record --name") :; return ;;
     "recorder record --title") :; return ;;
     "recorder record --tag") :; return ;;
@@ -41,6 +45,10 @@ _recorder() {
     "recorder start --fps") :; return ;;
     "recorder start --size") :; return ;;
     "recorder start --duration") :; return ;;
+    "recorder start --until") :; return ;;
+    "recorder start --max-size") :; return ;;
+    "recorder start --stop-when-idle") :; return ;;
+    "recorder start --delay") :; return ;;
     "recorder start --name") :; return ;;
     "recorder start --title") :; return ;;
     "recorder start --tag") :; return ;;
@@ -86,10 +94,10 @@ _recorder() {
       words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources -h --help --version"
       ;;
     "recorder record")
-      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --app-audio --microphone --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
       words="--name -h --help"

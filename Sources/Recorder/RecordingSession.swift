@@ -57,7 +57,9 @@ package actor RecordingSession {
     package let elapsed: Int64
     /// Frames recorded and frames left out because the encoder was busy.
     package let frames: Int, droppedFrames: Int
-    /// The media file's size in bytes.
+    /// Nanoseconds since the last frame, while frames are wanted; nil while paused and before the first.
+    package let still: Int64?
+    /// The media files' size in bytes.
     package let bytes: Int64
     /// The loudest sample of the last moment, 0 to 1, of each sound input.
     package let levels: [Float]
@@ -65,9 +67,13 @@ package actor RecordingSession {
 
   /// How far the recording is now.
   package nonisolated var progress: Progress {
-    Progress(
-      elapsed: MonotonicClock.now() - parts.control.epoch, frames: parts.control.frames.load(ordering: .relaxed),
+    let (now, lastFrame) = (MonotonicClock.now(), parts.control.lastFrame.load(ordering: .relaxed))
+    // What follows a pause is a new frame, so the pause itself is no stillness.
+    let isStill = lastFrame >= 0 && parts.control.isWanted(at: now)
+    return Progress(
+      elapsed: now - parts.control.epoch, frames: parts.control.frames.load(ordering: .relaxed),
       droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed),
+      still: isStill ? now - parts.control.epoch - lastFrame : nil,
       bytes: parts.control.bytes.load(ordering: .relaxed),
       levels: parts.audio?.levels ?? [])
   }

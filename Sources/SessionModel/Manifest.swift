@@ -178,6 +178,12 @@ package struct Manifest: Hashable, Codable, Sendable {
     case duration
     /// `stop`, or the embedding program asked.
     case stopped
+    /// `--max-size` was reached.
+    case sizeLimit
+    /// `--stop-when-idle`: the picture had not changed for so long.
+    case idle
+    /// `--until`: the time of day came.
+    case timeOfDay
     /// The command that it was recorded for ended.
     case commandEnded
     /// The recorded window was closed.
@@ -194,7 +200,8 @@ package struct Manifest: Hashable, Codable, Sendable {
     /// Whether somebody asked for it.
     package var isRequested: Bool {
       switch self {
-      case .interrupt, .terminate, .hangup, .quit, .duration, .stopped, .commandEnded: true
+      case .interrupt, .terminate, .hangup, .quit, .duration, .stopped, .sizeLimit, .idle, .timeOfDay, .commandEnded:
+        true
       case .windowClosed, .displayLost, .writeFailed, .failed, .killed: false
       }
     }

@@ -11,7 +11,7 @@ package struct RecordCommand: CommandDeclaration {
       title=TEXT, title~=REGEX, class=NAME, pid=NUMBER or command=NAME; recorder sources lists what there is. When \
       several windows match, the topmost is recorded.
 
-      The recording ends on Ctrl-C, on TERM or HUP, by recorder stop, after --duration, when the recorded window closes, \
+      The recording ends on Ctrl-C, on TERM or HUP, by recorder stop, by --duration, --until, --max-size or --stop-when-idle, when the recorded window closes, \
       or when the X server ends; the files are finished properly each time. The session's id is the only line on \
       standard output.
 

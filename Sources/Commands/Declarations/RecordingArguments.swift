@@ -28,6 +28,14 @@ package struct RecordingArguments: ParsableArguments {
   package var microphone: AudioDeviceSpecification?
   @Option(help: ArgumentHelp("End after this time: 20, 1:30, 500ms, 20s, 5m, 2h.", valueName: "T"))
   package var duration: TimeSpan?
+  @Option(help: ArgumentHelp("End at this time of day, today or tomorrow: HH:MM or HH:MM:SS.", valueName: "TIME"))
+  package var until: TimeOfDay?
+  @Option(help: ArgumentHelp("End when the media files have reached this size: 500M, 2G.", valueName: "SIZE"))
+  package var maxSize: ByteSize?
+  @Option(help: ArgumentHelp("End when the picture has not changed for this time.", valueName: "T"))
+  package var stopWhenIdle: TimeSpan?
+  @Option(help: ArgumentHelp("Begin after this time.", valueName: "T"))
+  package var delay: TimeSpan?
   @Option(
     help: ArgumentHelp("The name by which to control it; the recorder's process id when absent.", valueName: "NAME"))
   package var name: String?
@@ -56,6 +64,11 @@ package struct RecordingArguments: ParsableArguments {
   package var minFree = ByteSize(bytes: StorageOptions().endBelow)
 
   package init() {}
+  package func validate() throws(RecorderError) {
+    if let maxSize, maxSize.bytes == 0 {
+      throw RecorderError(.usage, "--max-size: a session of no bytes holds nothing.")
+    }
+  }
 
   /// What the command line asks for.
   package var options: RecordingOptions {

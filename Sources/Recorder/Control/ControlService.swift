@@ -35,6 +35,9 @@ package final class ControlService: Sendable {
       claim, ControlServer.Handlers(status: { state.status }, perform: { state.perform($0, $1) }))
   }
 
+  /// Whether a client waits for the end.
+  package var isStopping: Bool { state.isStopping }
+
   /// Gives clients the recording that has begun.
   package func attach(_ session: RecordingSession) { state.attach(session) }
 

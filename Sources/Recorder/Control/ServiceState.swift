@@ -22,6 +22,9 @@ final class ServiceState: Sendable {
 
   func attach(_ session: RecordingSession) { content.withLock { $0.session = session } }
 
+  /// Whether a client waits for the end.
+  var isStopping: Bool { content.withLock { !$0.stops.isEmpty } }
+
   /// What the recording is doing: idle until it has begun.
   var status: RecorderStatus {
     if let session = content.withLock({ $0.session }) { return session.status(name: name) }

@@ -41,6 +41,15 @@ struct RecordingRun {
     let archive = try ArchiveLocation.standard(ProcessInfo.processInfo.environment)
     let service = try ControlService(
       name: arguments.name, environment: ProcessInfo.processInfo.environment, archive: archive)
+    if let delay = arguments.delay {
+      let start = MonotonicClock.now() + delay.nanoseconds
+      // A signal ends it at once, since there is nothing to finish yet.
+      while MonotonicClock.now() < start, !service.isStopping { try? await Task.sleep(for: .milliseconds(50)) }
+      if service.isStopping {
+        service.finish(nil)
+        return Diagnostics.message("Ended before it began.")
+      }
+    }
     let session: RecordingSession
     let output = try OutputThread()
     do throws(RecorderError) {
@@ -58,7 +67,7 @@ struct RecordingRun {
     if let error = unheard as? RecorderError { output.message("The session's id could not be told: \(error)") }
     let progress = ProgressLine(of: session, on: output)
     let ends = RecordingEnds(
-      of: session, duration: arguments.options.duration, signals: interrupts, requests: service.stopRequests)
+      of: session, limits: RecordingLimits(arguments), signals: interrupts, requests: service.stopRequests)
     interrupts.attend()
     // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
     let end =
@@ -116,6 +125,9 @@ struct RecordingRun {
       case .duration: "the duration is over"
       case .stopped: "stopped"
       case .commandEnded: "the command ended"
+      case .sizeLimit: "the size is reached"
+      case .idle: "nothing changed any more"
+      case .timeOfDay: "the time has come"
       case .windowClosed: "the window was closed"
       case .displayLost: "the X server ended"
       case .writeFailed: "writing failed"

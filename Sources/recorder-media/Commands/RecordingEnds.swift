@@ -4,7 +4,7 @@ import SessionModel
 import Synchronization
 import Threading
 
-/// The one thing that ends a recording: a signal, the end of its duration, or a part that failed.
+/// The one thing that ends a recording: a signal, somebody's word, the end of its time or size, or a part that failed.
 final class RecordingEnds: Sendable {
   /// Why to stop.
   struct End: Sendable {
@@ -22,10 +22,10 @@ final class RecordingEnds: Sendable {
   private static let patience = 2.0
 
   /// - Parameters:
-  ///   - duration: ns after which it ends by itself.
+  ///   - limits: what it was told of its end.
   ///   - requests: who asks for the end by the control socket.
   init(
-    of session: RecordingSession, duration: Int64?, signals: ProcessSignals, requests: AsyncStream<Void>
+    of session: RecordingSession, limits: RecordingLimits, signals: ProcessSignals, requests: AsyncStream<Void>
   ) {
     let (ends, end) = AsyncStream.makeStream(of: End.self, bufferingPolicy: .bufferingOldest(1))
     self.ends = ends
@@ -47,7 +47,13 @@ final class RecordingEnds: Sendable {
     Task {
       for await _ in requests { end.yield(End(reason: .stopped, error: nil)) }
     }
-    if let duration {
+    if limits.until != nil || limits.size != nil || limits.idle != nil {
+      Task {
+        let reason = await limits.reached(by: session)
+        end.yield(End(reason: reason, error: nil))
+      }
+    }
+    if let duration = limits.duration {
       Task {
         try? await Task.sleep(for: .nanoseconds(max(0, duration - session.progress.elapsed)))
         end.yield(End(reason: .duration, error: nil))

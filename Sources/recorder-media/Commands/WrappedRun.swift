@@ -53,10 +53,12 @@ struct WrappedRun {
       command.command, display: display?.name ?? options.display, output: output?.ends,
       timeout: command.timeout?.nanoseconds)
     try startOutput(output, session)
+    signals.attend()
     Task {
       for await number in signals.stream { process.pass(number) }
     }
-    let early = Task { await Self.endEarly(session, service, options.duration) }
+    let limits = RecordingLimits(command.recording)
+    let early = Task { await Self.endEarly(session, service, limits) }
     for await ending in process.ended {
       record.status = ending.status
       if ending.timedOut { record.timedOut = true }
@@ -90,9 +92,11 @@ struct WrappedRun {
   }
 
   /// Ends the recording when something else than the command's end does.
-  private static func endEarly(_ session: RecordingSession, _ service: ControlService, _ duration: Int64?) async {
+  private static func endEarly(_ session: RecordingSession, _ service: ControlService, _ limits: RecordingLimits)
+    async
+  {
     let ends = RecordingEnds(
-      of: session, duration: duration, signals: ProcessSignals([]), requests: service.stopRequests)
+      of: session, limits: limits, signals: ProcessSignals([]), requests: service.stopRequests)
     let end = await ends.first()
     if Task.isCancelled { return }
     let outcome = await session.stop(end.reason, error: end.error)
