@@ -11,6 +11,8 @@ final class ControlConnection {
   var isWatching = false
   /// Whether an answer is due; until then no more of its requests are looked at.
   var isAwaiting = false
+  /// Whether it will say nothing more; what it asked for before is still answered.
+  private(set) var isInputOver = false
   /// Whether it is to be closed once all was sent.
   var isEnding = false
   /// When it last said something, in monotonic ns.
@@ -32,7 +34,7 @@ final class ControlConnection {
   /// Whether something waits to be sent.
   var hasOutput: Bool { !output.isEmpty }
   /// Whether more is to be read from it now.
-  var wantsInput: Bool { !isEnding && !isAwaiting && input.count <= Self.longestLine }
+  var wantsInput: Bool { !isEnding && !isAwaiting && !isInputOver && input.count <= Self.longestLine }
 
   /// Reads what has come.
   /// - Returns: false when the client is gone.
@@ -40,7 +42,10 @@ final class ControlConnection {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while wantsInput {
       let count = recv(descriptor, &buffer, buffer.count, 0)
-      if count == 0 { return false }
+      if count == 0 {
+        isInputOver = true
+        return true
+      }
       if count < 0 {
         if errno == EINTR { continue }
         return errno == EAGAIN

@@ -78,14 +78,15 @@ struct ControlLoop {
   private mutating func lookAtLines(of client: ControlConnection) {
     while !client.isAwaiting, !client.isEnding {
       guard let line = client.nextLine(), line.count <= ControlConnection.longestLine else {
-        guard client.isLineTooLong else { return }
+        guard client.isLineTooLong else { break }
         refuse(client, "A line is longer than \(ControlConnection.longestLine) bytes.")
         client.isEnding = true
         break
       }
       perform(line, for: client)
     }
-    if client.isEnding, !client.hasOutput { drop(client) }
+    let isDone = client.isInputOver && !client.isAwaiting && !client.isWatching
+    if client.isEnding || isDone, !client.hasOutput { drop(client) }
   }
 
   private mutating func perform(_ line: [UInt8], for client: ControlConnection) {
@@ -126,7 +127,9 @@ struct ControlLoop {
 
   private mutating func send(_ response: ControlResponse, to client: ControlConnection) {
     guard let data = try? JSONEncoder.canonical().encode(response) else { return }
-    if !client.send(Array(data) + [UInt8(ascii: "\n")]) { drop(client) }
+    guard !client.send(Array(data) + [UInt8(ascii: "\n")]) else { return }
+    client.isEnding = true
+    drop(client)
   }
 
   /// Tells watchers the status when the state has changed, and once a second. One that has not taken its last line is

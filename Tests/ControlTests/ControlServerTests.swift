@@ -143,6 +143,18 @@ private func line(_ descriptor: Int32) -> String {
     #expect(rig.performed.isEmpty)
   }
 
+  @Test func whoHasSaidAllIsStillAnswered() throws {
+    let rig = try Rig()
+    let descriptor = try rig.raw()
+    defer { close(descriptor) }
+    say(
+      #"{"version":1,"command":"mark"}"#.utf8 + [10] + #"{"version":1,"command":"status"}"#.utf8 + [10], to: descriptor)
+    shutdown(descriptor, Int32(SHUT_WR))
+    let answers = hear(descriptor).split(separator: "\n")
+    #expect(answers.count == 2)
+    #expect(rig.performed.map(\.command) == [.mark])
+  }
+
   @Test func aLineWithoutAnEndIsRefused() throws {
     let rig = try Rig()
     let descriptor = try rig.raw()
