@@ -46,7 +46,7 @@ let package = Package(
     // Pure values, then the layers over them.
     library("SessionModel", []),
     library("Threading", ["SessionModel", "CLinux"]),
-    library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),
+    library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse", "CYUV"]),
     library("Media", ["SessionModel", "CFFmpeg", "CYUV"]),
     library("Archive", ["SessionModel", "CNettle"]),
     library("Control", ["SessionModel", "Threading", "CLinux"]),

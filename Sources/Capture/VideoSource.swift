@@ -5,7 +5,7 @@ package import SessionModel
 /// The loop is `wait`, then `grab`: `wait` reports a change at most once a frame interval, and a change that was not
 /// grabbed (because the encoder was busy) stays pending and grows until it is.
 package protocol VideoSource: ~Copyable, SendableMetatype {
-  /// The picture's size in pixels; fixed while the source lives, whatever happens to the window or the screen.
+  /// The picture's size in pixels at the beginning; each frame says its own.
   var size: PixelSize { get }
 
   /// Sleeps until a frame is due.
@@ -39,6 +39,8 @@ package struct GrabbedFrame: ~Copyable {
   package let time: Int64
   /// The whole picture without the pointer: rows from the top, four bytes a pixel (blue, green, red, undefined).
   package let pixels: UnsafeRawPointer
+  /// The picture's size in pixels. When it is another than the last frame's, all of it has changed.
+  package let size: PixelSize
   /// Bytes from one row to the next.
   package let bytesPerRow: Int
   /// What changed since the last frame, in picture pixels: at most `GrabPlan.mostRects`, none of them overlapping;
@@ -49,10 +51,11 @@ package struct GrabbedFrame: ~Copyable {
 
   /// Makes a view of a picture; what it points to must outlive it.
   package init(
-    time: Int64, pixels: UnsafeRawPointer, bytesPerRow: Int, rects: UnsafeBufferPointer<PixelRect>,
+    time: Int64, pixels: UnsafeRawPointer, size: PixelSize, bytesPerRow: Int, rects: UnsafeBufferPointer<PixelRect>,
     pointer: PointerState?
   ) {
-    (self.time, self.pixels, self.bytesPerRow, self.rects, self.pointer) = (time, pixels, bytesPerRow, rects, pointer)
+    (self.time, self.pixels, self.size, self.bytesPerRow) = (time, pixels, size, bytesPerRow)
+    (self.rects, self.pointer) = (rects, pointer)
   }
 }
 

@@ -5,14 +5,15 @@ package import SessionModel
 ///
 /// A picture that differs from the source in size holds it scaled down, its aspect ratio kept, in the middle of black bars.
 package struct FrameCanvas: ~Copyable {
-  private let source: PixelSize
+  /// The size of what `update` is given, in pixels.
+  package private(set) var source: PixelSize
   private let picture: PixelSize
-  private let encoded: PixelSize
+  private let settings: VideoEncoderSettings
   /// Where the source is inside the picture, in pixels; its corner is even.
-  private let content: PixelRect
+  private var content: PixelRect
   /// The source as it is, in the encoder's format; without the pointer.
-  private let clean: Picture
-  private let planes: PixelPlanes
+  private var clean: Picture
+  private var planes: PixelPlanes
   private var patch: PointerPatch
 
   /// Makes a black canvas.
@@ -31,17 +32,38 @@ package struct FrameCanvas: ~Copyable {
       throw RecorderError(
         .brokenInvariant, "A picture of \(picture) pixels does not fit into an encoded one of \(settings.size).")
     }
-    let fitted = source.fitted(into: picture)
-    let clean = try Picture(format: settings.pixelFormat.ffmpeg, size: source.paddedToEven)
+    let clean = try Self.black(source, settings)
     guard let planes = clean.planes else { throw outOfMemory("a canvas") }
-    planes.fillBlack(source.paddedToEven)
-    content = PixelRect(
+    self.planes = planes
+    self.clean = clean
+    content = Self.place(of: source, in: picture)
+    patch = PointerPatch()
+    (self.source, self.picture, self.settings) = (source, picture, settings)
+  }
+
+  private static func black(
+    _ size: PixelSize, _ settings: VideoEncoderSettings
+  ) throws(RecorderError) -> Picture {
+    let picture = try Picture(format: settings.pixelFormat.ffmpeg, size: size.paddedToEven)
+    picture.planes?.fillBlack(size.paddedToEven)
+    return picture
+  }
+
+  private static func place(of source: PixelSize, in picture: PixelSize) -> PixelRect {
+    let fitted = source.fitted(into: picture)
+    return PixelRect(
       x: (picture.width - fitted.width) / 2 & ~1, y: (picture.height - fitted.height) / 2 & ~1, width: fitted.width,
       height: fitted.height)
-    patch = PointerPatch()
-    (self.source, self.picture, encoded) = (source, picture, settings.size)
-    self.clean = clean
+  }
+
+  /// Makes the canvas black and ready for a source of another size; the picture keeps its own.
+  /// - Throws: `RecorderError` (systemCall) when no memory is left; the canvas is as it was then.
+  package mutating func setSource(_ size: PixelSize) throws(RecorderError) {
+    let black = try Self.black(size, settings)
+    guard let planes = black.planes else { throw outOfMemory("a canvas") }
+    clean = black
     self.planes = planes
+    (source, content) = (size, Self.place(of: size, in: picture))
   }
 
   /// Converts what changed. The part is widened to whole 2x2 blocks and clipped to the source.
@@ -61,10 +83,10 @@ package struct FrameCanvas: ~Copyable {
   ///   - target: one of the encoder's pictures.
   ///   - pointer: the pointer over the source as it was last updated; nil draws none.
   package mutating func render(into target: borrowing Picture, pointer: PointerOverlay?) {
-    guard let output = target.planes, output.format == planes.format, target.size == encoded else {
+    guard let output = target.planes, output.format == planes.format, target.size == settings.size else {
       preconditionFailure("the picture is another encoder's")
     }
-    if content.size != picture { output.fillBlack(encoded) }
+    if content.size != picture { output.fillBlack(settings.size) }
     let inside = output.at(x: content.x, y: content.y)
     let blended = pointer.flatMap { overlay in patch.blend(overlay, source: source) }
     if content.size == source {
@@ -78,7 +100,7 @@ package struct FrameCanvas: ~Copyable {
         update(from: pointer.pixels, bytesPerRow: pointer.bytesPerRow, rect: blended)
       }
     }
-    output.repeatEdge(of: picture, to: encoded)
+    output.repeatEdge(of: picture, to: settings.size)
   }
 }
 

@@ -102,6 +102,7 @@ package actor RecordingSession {
     note(muxError)
     parts.control.splits.end(SessionControls.ending)
     parts.controls.closeGaps(at: end)
+    parts.changes.finish(at: end)
 
     var manifest = parts.manifest.value
     if let command { manifest.command = command }

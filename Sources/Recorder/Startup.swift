@@ -17,6 +17,7 @@ struct RecordingParts: Sendable {
   let controls: SessionControls
   let health: PipelineHealth
   let disk: DiskKeeper
+  let changes: SourceReporter
   /// What is recorded, as a person names it.
   let source: String
 }
@@ -34,17 +35,18 @@ struct Startup {
 
   func run() throws(RecorderError) -> RecordingParts {
     try RecordingPlan.check(options)
-    let source = try SourceResolver(display: options.display).resolve(
-      options.source, decorations: options.video.decorations)
+    let resolver = try SourceResolver(display: options.display)
+    let source = try resolver.resolve(options.source, decorations: options.video.decorations)
     let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
     // Opening sound devices takes a while: the epoch comes after it.
     let audio = try AudioPipeline(plan.options.audio, windowProcess: source.source.window?.pid)
     let control = try PipelineControl(epoch: MonotonicClock.now())
+    let changes = SourceReporter(epoch: control.epoch)
     let packets = BoundedQueue<MuxItem>(capacity: MuxPipeline.capacity)
     let video = try VideoPipeline(plan.encoder, control: control, packets: packets)
     var (session, file) = (SessionWriter?.none, MuxPipeline?.none)
     do throws(RecorderError) {
-      try startGrabbing(plan, source, video, control)
+      try startGrabbing(plan, source, video, control, changes)
       let streams = [video.stream] + (audio.map { [$0.stream] } ?? [])
       let clock = Self.clock(epoch: control.epoch)
       let writer = try SessionWriter.create(in: archive, at: clock.utc) { id in
@@ -63,6 +65,7 @@ struct Startup {
       try writer.replaceManifest(manifest)
       try annotate(writer, at: clock.utc)
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
+      changes.start(report)
       if let warning = source.ambiguity { report(Event(time: .zero, kind: .warning, text: warning)) }
       audio?.start(
         epoch: control.epoch, emit: { packet in _ = packets.push(MuxItem(packet: packet, stream: 1)) },
@@ -79,25 +82,29 @@ struct Startup {
       let disk = try DiskKeeper(writer, plan.options.storage, control: control, report: report)
       return RecordingParts(
         control: control, manifest: shared, writer: writer, video: video, audio: audio, mux: mux, events: events,
-        controls: controls, health: health, disk: disk,
-        source: plan.options.source.text)
+        controls: controls, health: health, disk: disk, changes: changes, source: plan.options.source.text)
     } catch {
       throw takeDown(after: error, control, packets, video, audio, file, session)
     }
   }
 
   private func startGrabbing(
-    _ plan: RecordingPlan, _ source: ResolvedSource, _ pipeline: VideoPipeline, _ control: PipelineControl
+    _ plan: RecordingPlan, _ source: ResolvedSource, _ pipeline: VideoPipeline, _ control: PipelineControl,
+    _ changes: SourceReporter
   ) throws(RecorderError) {
     let video = plan.options.video
+    var options = X11SourceOptions(
+      cursor: video.showsCursor, frameInterval: 1_000_000_000 / Int64(video.framesPerSecond), wake: control.wake)
+    options.followsSize = video.onResize ?? .fit == .fit
+    options.waitsWhenClosed = video.onClose == .wait
+    options.report = { change, time in changes.note(change, at: time) }
+    let sourceOptions = options
     try pipeline.start(
       canvas: { () throws(RecorderError) in
         try FrameCanvas(source: source.source.rect.size, settings: plan.encoder, picture: plan.pictureSize)
       },
       source: { () throws(RecorderError) in
-        try X11VideoSource(
-          source, cursor: video.showsCursor, frameInterval: 1_000_000_000 / Int64(video.framesPerSecond),
-          wake: control.wake)
+        try X11VideoSource(source, sourceOptions)
       })
   }
 

@@ -61,6 +61,8 @@ package struct Event: Hashable, Codable, Sendable {
     package static let closed = Kind(rawValue: "closed")
     /// A window, or what is recorded, moved or changed its size.
     package static let geometry = Kind(rawValue: "geometry")
+    /// What is recorded was hidden, shown again, or followed by another window; `text` says which.
+    package static let source = Kind(rawValue: "source")
     /// A track has nothing for a while.
     package static let gap = Kind(rawValue: "gap")
     /// A sound device came, went or changed; `text` says which and how.
@@ -93,6 +95,10 @@ package struct Event: Hashable, Codable, Sendable {
   package var window: WindowInfo?
   /// The gap it is about.
   package var gap: Gap?
+  /// What is recorded was there before, in pixels of the root: `geometry` without a window.
+  package var from: PixelRect?
+  /// What is recorded is there now.
+  package var to: PixelRect?
   /// Words, as the kind defines them.
   package var text: String?
 

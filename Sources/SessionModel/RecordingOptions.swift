@@ -152,6 +152,22 @@ package enum PixelFormat: String, Codable, Sendable, CaseIterable {
   case bgr0
 }
 
+/// What becomes of the picture when what is recorded takes another size. The picture's own size stays.
+package enum ResizePolicy: String, Codable, Sendable, CaseIterable {
+  /// All of it is shown, scaled down or with black bars, its shape kept.
+  case fit
+  /// It is shown as large as it is from its left top corner, and what is past the picture is cut.
+  case crop
+}
+
+/// What happens when the recorded window is closed.
+package enum ClosePolicy: String, Codable, Sendable, CaseIterable {
+  /// The recording ends.
+  case end
+  /// The recording goes on with the next window that matches.
+  case wait
+}
+
 /// The picture's options.
 package struct VideoOptions: Hashable, Codable, Sendable {
   /// At most so many frames a second.
@@ -172,6 +188,12 @@ package struct VideoOptions: Hashable, Codable, Sendable {
   package var pixelFormat = PixelFormat.yuv420p
   /// Whether every pixel is kept exactly (`libx264rgb` at quantiser 0).
   package var lossless = false
+  /// What becomes of the picture when the source takes another size; nil is `fit`.
+  package var onResize: ResizePolicy?
+  /// What happens when the recorded window is closed; nil is `end`.
+  package var onClose: ClosePolicy?
+  /// Whether a source that is not there yet is waited for; nil is no.
+  package var waits: Bool?
 
   /// Makes the defaults.
   package init() {}

@@ -8,6 +8,8 @@ struct PatternWindow: ~Copyable {
   private let screen: xcb_screen_t
   private var pixmap: xcb_pixmap_t
   private let context: xcb_gcontext_t
+  /// The bits of red, green and blue; 0 when pixels are numbers of a colour map's cells.
+  private let masks: [UInt32]
   /// The window's X id.
   let id: xcb_window_t
   /// Whether it has been shown.
@@ -22,6 +24,7 @@ struct PatternWindow: ~Copyable {
       let screen = xcb_setup_roots_iterator(xcb_get_setup(connection)).data?.pointee
     else { return nil }
     (self.connection, self.screen) = (connection, screen)
+    masks = Self.masks(of: screen.root_visual, connection)
     size = options.size ?? (Int(screen.width_in_pixels), Int(screen.height_in_pixels))
     (id, pixmap, context) = (
       xcb_generate_id(connection), xcb_generate_id(connection), xcb_generate_id(connection)
@@ -78,10 +81,39 @@ struct PatternWindow: ~Copyable {
     return reply?.pointee.atom ?? 0
   }
 
+  private static func masks(of visual: xcb_visualid_t, _ connection: OpaquePointer) -> [UInt32] {
+    var depths = xcb_screen_allowed_depths_iterator(xcb_setup_roots_iterator(xcb_get_setup(connection)).data)
+    while depths.rem > 0, let depth = depths.data {
+      var visuals = xcb_depth_visuals_iterator(depth)
+      while visuals.rem > 0, let one = visuals.data?.pointee {
+        if one.visual_id == visual { return [one.red_mask, one.green_mask, one.blue_mask] }
+        xcb_visualtype_next(&visuals)
+      }
+      xcb_depth_next(&depths)
+    }
+    return []
+  }
+
+  /// The pixel that shows a colour (0xRRGGBB), as near as the visual can.
+  private func pixel(_ color: UInt32) -> UInt32 {
+    let channels = [color >> 16 & 0xFF, color >> 8 & 0xFF, color & 0xFF]
+    if masks.contains(where: { $0 != 0 }) {
+      return zip(channels, masks).reduce(0) { sum, channel in
+        // Eight bits are repeated below themselves, and the highest of the sixteen taken.
+        let bits = 16 - channel.1.nonzeroBitCount
+        return sum | ((channel.0 * 0x101) >> UInt32(bits)) << UInt32(channel.1.trailingZeroBitCount)
+      }
+    }
+    let wide = channels.map { UInt16($0 * 0x101) }
+    let cookie = xcb_alloc_color(connection, screen.default_colormap, wide[0], wide[1], wide[2])
+    let reply = xcb_alloc_color_reply(connection, cookie, nil)
+    defer { free(reply) }
+    return reply?.pointee.pixel ?? screen.black_pixel
+  }
+
   /// Fills a part of the picture with a colour (0xRRGGBB); it shows after `present`.
   func fill(_ color: UInt32, x: Int, y: Int, width: Int, height: Int) {
-    // A depth-32 visual would need alpha; without one the top byte means nothing.
-    var value = color | 0xFF00_0000
+    var value = pixel(color)
     xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, &value)
     var rectangle = xcb_rectangle_t(
       x: Int16(clamping: x), y: Int16(clamping: y), width: UInt16(clamping: width), height: UInt16(clamping: height))
@@ -95,10 +127,10 @@ struct PatternWindow: ~Copyable {
   func fillCheckerboard() {
     let tile = xcb_generate_id(connection)
     xcb_create_pixmap(connection, screen.root_depth, tile, screen.root, 2, 2)
-    for (color, points) in [(0xFFFF_FFFF, [(0, 0), (1, 1)]), (0xFF00_0000, [(1, 0), (0, 1)])]
+    for (color, points) in [(0xFF_FFFF, [(0, 0), (1, 1)]), (0, [(1, 0), (0, 1)])]
       as [(UInt32, [(Int16, Int16)])]
     {
-      var value = color
+      var value = pixel(color)
       xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, &value)
       let pixels = points.map { xcb_point_t(x: $0.0, y: $0.1) }
       xcb_poly_point(connection, UInt8(XCB_COORD_MODE_ORIGIN.rawValue), tile, context, UInt32(pixels.count), pixels)

@@ -133,15 +133,6 @@ import Threading
     withExtendedLifetime(grabber.source.size) {}
   }
 
-  @Test(arguments: [8, 16])
-  func otherDepthsAreRefusedByName(depth: Int) throws {
-    let display = try VirtualDisplay(size: "64x64", depth: depth)
-    let error = #expect(throws: RecorderError.self) { try SourceResolver(display: display.name).resolve(.display) }
-    #expect(error?.code == .unavailable)
-    #expect(error?.message.contains("depth \(depth)") == true)
-    #expect(error?.message.contains("visual 0x") == true)
-  }
-
   @Test func partsOutsideTheRootAreBlack() throws {
     let display = try VirtualDisplay(size: "320x200")
     let client = try PatternClient(on: display, ["color", "--color", "0000FF"])

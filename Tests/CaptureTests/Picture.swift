@@ -19,7 +19,8 @@ struct Picture: Hashable {
     var image: [UInt32]
   }
 
-  init(_ frame: borrowing GrabbedFrame, size: PixelSize) {
+  init(_ frame: borrowing GrabbedFrame) {
+    let size = frame.size
     self.size = size
     let (base, bytesPerRow) = (frame.pixels, frame.bytesPerRow)
     pixels = (0..<size.area).map { index in
@@ -55,14 +56,15 @@ struct Grabber: ~Copyable {
   let wake: WakeSignal
 
   init(
-    _ specification: SourceSpecification, on display: VirtualDisplay, cursor: Bool = false, decorations: Bool = false
-  )
-    throws
-  {
+    _ specification: SourceSpecification, on display: VirtualDisplay, cursor: Bool = false, decorations: Bool = false,
+    _ adjust: (inout X11SourceOptions) -> Void = { _ in }
+  ) throws {
     let resolver = try SourceResolver(display: display.name)
     let resolved = try resolver.resolve(specification, decorations: decorations)
     let wake = try WakeSignal()
-    let source = try X11VideoSource(resolved, cursor: cursor, frameInterval: Self.interval, wake: wake)
+    var options = X11SourceOptions(cursor: cursor, frameInterval: Self.interval, wake: wake)
+    adjust(&options)
+    let source = try X11VideoSource(resolved, options)
     self.wake = wake
     self.source = source
     self.resolver = resolver
@@ -74,9 +76,16 @@ struct Grabber: ~Copyable {
       throw TestFailure("no change came")
     }
     var picture: Picture?
-    let size = source.size
-    let isNew = try source.grab { picture = Picture($0, size: size) }
+    let isNew = try source.grab { picture = Picture($0) }
     guard isNew == (picture != nil) else { throw TestFailure("grab returned \(isNew)") }
+    return picture
+  }
+
+  /// Grabs once when something changed within a moment; nil when there is no new frame.
+  mutating func poll() throws -> Picture? {
+    guard try source.wait(until: MonotonicClock.now() + 100_000_000) == .changed else { return nil }
+    var picture: Picture?
+    _ = try source.grab { picture = Picture($0) }
     return picture
   }
 

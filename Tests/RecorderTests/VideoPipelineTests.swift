@@ -71,7 +71,8 @@ struct ScriptedSource: ~Copyable, VideoSource {
     whole.withUnsafeBufferPointer { rects in
       body(
         GrabbedFrame(
-          time: control.epoch + time, pixels: UnsafeRawPointer(pixels), bytesPerRow: size.width * 4, rects: rects,
+          time: control.epoch + time, pixels: UnsafeRawPointer(pixels), size: size, bytesPerRow: size.width * 4,
+          rects: rects,
           pointer: nil))
     }
     return true

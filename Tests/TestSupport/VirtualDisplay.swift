@@ -1,4 +1,5 @@
 import Glibc
+package import SessionModel
 
 /// An X server of a test's own (Xvfb) on a free display number; it ends with the last reference.
 package final class VirtualDisplay: Sendable {
@@ -27,4 +28,18 @@ package final class VirtualDisplay: Sendable {
 
   /// What a client of this display needs in its environment.
   package var environment: [String: String?] { ["DISPLAY": name, "WAYLAND_DISPLAY": nil, "XAUTHORITY": nil] }
+
+  /// Resizes the root window by RandR, to at most the size it started with.
+  package func resize(to size: PixelSize) throws {
+    let mode = "\(size.width)x\(size.height)"
+    // Timings mean nothing here. A mode that is there already is refused, which does no harm.
+    let timings = [size.width, size.width, size.width, size.width, size.height, size.height, size.height, size.height]
+    for command in [
+      ["--newmode", mode, "60"] + timings.map { "\($0)" }, ["--addmode", "screen", mode],
+      ["--output", "screen", "--mode", mode],
+    ] {
+      let result = try run(["xrandr"] + command, environment: environment)
+      if command[0] == "--output", result.status != 0 { throw TestFailure("xrandr: \(result.errorText)") }
+    }
+  }
 }

@@ -4,37 +4,60 @@ import SessionModel
 /// The drawable that the picture is fetched from, and where in it and on the root the picture is.
 ///
 /// A window is fetched from the pixmap that Composite keeps for it, so that what covers it does not show; without
-/// Composite it is the part of the root where the window is. The picture's size never changes: what the window or the
-/// root does not fill is black.
+/// Composite it is the part of the root where the window is. What of the picture the window or the root does not fill is
+/// black.
 struct GrabTarget: ~Copyable {
+  /// What decides where the picture is.
+  private enum Kind: Hashable {
+    case root
+    case region
+    case monitor(name: String)
+    case window(xcb_window_t)
+  }
+
   private let connection: XConnection
-  private let window: xcb_window_t?
-  private let size: PixelSize
+  private let kind: Kind
+  private let followsSize: Bool
   private let usesComposite: Bool
+  private let monitorEvents: ClosedRange<Int32>?
   private var pixmap: xcb_pixmap_t = 0
-  private var windowSize = PixelSize(width: 0, height: 0)
   private var topLevel: xcb_window_t = 0
-  private var isViewable = true
+  /// Where the source is on the root; while it is absent, where it was.
+  private(set) var rect: PixelRect
+  /// The picture's size.
+  private(set) var size: PixelSize
+  /// Why there is nothing to fetch; nil when there is.
+  private(set) var absence: SourceChange.Absence?
   /// What to fetch from.
   private(set) var drawable: xcb_drawable_t
   /// The picture's left top corner in the drawable.
   private(set) var origin: (x: Int, y: Int)
-  /// The picture's left top corner on the root.
-  private(set) var rootOrigin: (x: Int, y: Int)
-  /// What of the picture the drawable holds, in picture pixels; empty while a window is not shown.
-  private(set) var visible = PixelRect(x: 0, y: 0, width: 0, height: 0)
+  /// What of the picture the drawable holds, in picture pixels; empty while the source is absent.
+  private(set) var visible = Self.nothing
   /// Whether the geometry has to be read again.
   private(set) var isStale = true
 
+  private static let nothing = PixelRect(x: 0, y: 0, width: 0, height: 0)
+
   /// Prepares to fetch `source`.
-  init(_ source: ResolvedSource, connection: XConnection) {
+  /// - Parameters:
+  ///   - size: the picture's size at first.
+  ///   - followsSize: whether the picture's size follows the source's.
+  init(_ source: ResolvedSource, size: PixelSize, followsSize: Bool, connection: XConnection) {
     self.connection = connection
-    let rect = source.source.rect
-    (window, size) = (source.window, rect.size)
-    (rootOrigin, origin) = ((rect.x, rect.y), (rect.x, rect.y))
+    (self.size, self.followsSize) = (size, followsSize)
+    rect = source.source.rect
+    origin = (rect.x, rect.y)
     drawable = connection.root
     connection.select(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue, on: connection.root)
-    guard let window else {
+    switch (source.window, source.source.specification) {
+    case (let window?, _): kind = .window(window)
+    case (nil, .monitor(let name)): kind = .monitor(name: name)
+    case (nil, .region): kind = .region
+    case (nil, _): kind = .root
+    }
+    monitorEvents = source.window == nil ? connection.selectMonitorChanges() : nil
+    guard let window = source.window else {
       usesComposite = false
       return
     }
@@ -43,6 +66,15 @@ struct GrabTarget: ~Copyable {
   }
 
   deinit { if pixmap != 0 { xcb_free_pixmap(connection.handle, pixmap) } }
+
+  /// The window that is recorded; nil for a part of the root.
+  var window: xcb_window_t? {
+    if case .window(let window) = kind { return window }
+    return nil
+  }
+
+  /// The picture's left top corner on the root.
+  var rootOrigin: (x: Int, y: Int) { (rect.x, rect.y) }
 
   private static func redirect(_ window: xcb_window_t, _ connection: XConnection) -> Bool {
     let handle = connection.handle
@@ -72,12 +104,35 @@ struct GrabTarget: ~Copyable {
       if closed == window { throw SourceLoss.windowClosed.error }
     case XCB_CONFIGURE_NOTIFY, XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_REPARENT_NOTIFY, XCB_GRAVITY_NOTIFY:
       isStale = true
+    case let type where monitorEvents?.contains(type) == true: isStale = true
     default: break
     }
   }
 
   /// Has the geometry read again before the next grab: the server refused one.
   mutating func invalidate() { isStale = true }
+
+  /// Whether it is a monitor.
+  var isMonitor: Bool {
+    if case .monitor = kind { return true }
+    return false
+  }
+
+  /// Whether a monitor is not where it was, which servers do not always say.
+  func isMonitorMoved() -> Bool {
+    guard case .monitor(let name) = kind else { return false }
+    let now = connection.monitors().first { $0.name == name }?.rect
+    return now == nil ? absence == nil : now != rect || absence != nil
+  }
+
+  /// Nothing is fetched any more: the window is gone.
+  mutating func abandon() { (absence, visible, isStale) = (.closed, Self.nothing, false) }
+
+  /// Keeps the picture at `size`: there is no memory for another.
+  mutating func keep(_ size: PixelSize) {
+    self.size = size
+    visible = PixelRect(size).intersection(visible)
+  }
 
   /// Reads the geometry again.
   /// - Returns: whether all of the picture has to be fetched anew.
@@ -88,41 +143,60 @@ struct GrabTarget: ~Copyable {
     guard let root = XReply(xcb_get_geometry_reply(handle, xcb_get_geometry(handle, connection.root), nil)) else {
       throw SourceLoss.displayLost.error
     }
-    let rootSize = PixelSize(width: Int(root.value.width), height: Int(root.value.height))
-    guard let window else {
-      return update(PixelRect(rootSize).offset(x: -rootOrigin.x, y: -rootOrigin.y))
+    let screen = PixelRect(PixelSize(width: Int(root.value.width), height: Int(root.value.height)))
+    switch kind {
+    case .root: return show(screen, on: screen)
+    case .region: return show(rect, on: screen)
+    case .monitor(let name):
+      guard let monitor = connection.monitors().first(where: { $0.name == name }) else {
+        try connection.checkAlive()
+        (absence, visible) = (.unplugged, Self.nothing)
+        return false
+      }
+      return show(monitor.rect, on: screen)
+    case .window(let window): return try refresh(window, on: screen)
     }
+  }
+
+  private mutating func refresh(_ window: xcb_window_t, on screen: PixelRect) throws(RecorderError) -> Bool {
     guard let state = connection.windowState(window) else {
       try connection.checkAlive()
       throw SourceLoss.windowClosed.error
     }
     followTopLevel(of: window)
-    let moved = rootOrigin != (state.rect.x, state.rect.y)
-    rootOrigin = (state.rect.x, state.rect.y)
-    let resized = windowSize != state.rect.size || isViewable != state.isViewable
-    (windowSize, isViewable) = (state.rect.size, state.isViewable)
     // A window that is not shown keeps its last picture; it has no pixels of its own.
-    guard isViewable else {
-      visible = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    guard state.isViewable else {
+      (absence, visible) = (.hidden, Self.nothing)
+      rect.x = state.rect.x
+      rect.y = state.rect.y
       return false
     }
-    if usesComposite {
-      if resized || pixmap == 0 { namePixmap(of: window) }
-      // The pixmap begins at the border's outer edge.
-      (drawable, origin) = (pixmap, (state.border, state.border))
-      let changed = update(pixmap == 0 ? PixelRect(x: 0, y: 0, width: 0, height: 0) : PixelRect(windowSize))
-      return changed || resized
+    guard usesComposite else { return show(state.rect, on: screen) }
+    if rect.size != state.rect.size || absence != nil || pixmap == 0 { namePixmap(of: window) }
+    guard pixmap != 0 else {
+      // Unmapped since the geometry was read; looked at again until the event that says so, or a pixmap, has come.
+      (absence, visible, isStale) = (.hidden, Self.nothing, true)
+      return false
     }
-    origin = rootOrigin
-    let onRoot = state.rect.intersection(PixelRect(rootSize))
-    let changed = update(onRoot.offset(x: -rootOrigin.x, y: -rootOrigin.y))
-    return changed || moved || resized
+    let before = (absence, visible, size, rect.size)
+    _ = show(state.rect, on: state.rect)
+    // The pixmap begins at the border's outer edge.
+    (drawable, origin) = (pixmap, (state.border, state.border))
+    // A window that only moved shows what it showed.
+    return before != (absence, visible, size, rect.size)
   }
 
-  private mutating func update(_ available: PixelRect) -> Bool {
-    let before = visible
-    visible = PixelRect(size).intersection(available)
-    return visible != before
+  /// The source is at `place` now, of which `available` can be fetched.
+  /// - Returns: whether all of the picture has to be fetched anew.
+  private mutating func show(_ place: PixelRect, on available: PixelRect) -> Bool {
+    let before = (rect, absence, visible, size)
+    (rect, absence, origin) = (place, nil, (place.x, place.y))
+    if followsSize {
+      size = PixelSize(
+        width: min(place.width, PixelSize.largestSide), height: min(place.height, PixelSize.largestSide))
+    }
+    visible = PixelRect(size).intersection(available.offset(x: -place.x, y: -place.y))
+    return before != (rect, absence, visible, size)
   }
 
   /// The pixmap of a resized window is another one.
@@ -132,7 +206,6 @@ struct GrabTarget: ~Copyable {
     pixmap = connection.newID()
     let refusal = XReply(
       xcb_request_check(handle, xcb_composite_name_window_pixmap_checked(handle, window, pixmap)))
-    // Unmapped since the geometry was read: the event that says so is on its way.
     if refusal != nil { pixmap = 0 }
   }
 
@@ -146,8 +219,8 @@ struct GrabTarget: ~Copyable {
 
   /// Whether a pointer at `place` is over what is recorded, and not over a window above it.
   func isUnder(_ place: PointerTracker.Place) -> Bool {
-    guard window != nil else { return true }
-    let inside = PixelRect(x: place.x - rootOrigin.x, y: place.y - rootOrigin.y, width: 1, height: 1)
-    return isViewable && place.child == topLevel && PixelRect(windowSize).contains(inside)
+    guard window != nil else { return absence == nil }
+    let inside = PixelRect(x: place.x, y: place.y, width: 1, height: 1)
+    return absence == nil && place.child == topLevel && rect.contains(inside)
   }
 }

@@ -3,29 +3,41 @@ import Glibc
 import SessionModel
 
 /// The kept picture: the whole clean picture at four bytes a pixel, and as much again into which parts are fetched that
-/// cannot land in their place at once. One segment shared with the server, or plain memory when it cannot share.
+/// cannot land in their place at once, or have to be converted. One segment shared with the server, or plain memory when
+/// it cannot share.
 struct PictureMemory: ~Copyable {
   /// The first pixel of the picture.
   let base: UnsafeMutableRawPointer
   /// Bytes from one row to the next.
   let bytesPerRow: Int
-  private let size: PixelSize
+  /// The picture's size in pixels.
+  let size: PixelSize
+  /// How pixels are fetched.
+  let layout: PixelLayout
   private let connection: XConnection
   /// The segment's X id; 0 without shared memory.
   private let segment: xcb_shm_seg_t
   private let sequences: UnsafeMutablePointer<UInt32>
+  /// One converted row.
+  private let line: UnsafeMutablePointer<UInt32>
+  private let palette: UnsafeMutablePointer<UInt32>
+  /// Cells of a colour map that a pixel of eight bits can name.
+  private static let cells = 256
 
-  /// Allocates a black picture of `size` pixels.
+  /// Allocates a black picture of `size` pixels, which are fetched as `layout`.
   /// - Throws: `RecorderError` (systemCall) when there is no memory for it.
-  init(size: PixelSize, connection: XConnection) throws(RecorderError) {
+  init(size: PixelSize, layout: PixelLayout, connection: XConnection) throws(RecorderError) {
     let bytes = size.area * 4
     let shared = Self.share(bytes: bytes * 2, connection)
     guard let memory = shared?.1 ?? calloc(2, bytes) else {
       throw RecorderError(.systemCall, "There is no memory for a picture of \(size) pixels.")
     }
     (segment, base) = (shared?.0 ?? 0, memory)
-    (self.size, self.connection, bytesPerRow) = (size, connection, size.width * 4)
+    (self.size, self.layout, self.connection, bytesPerRow) = (size, layout, connection, size.width * 4)
     sequences = .allocate(capacity: GrabPlan.mostRects)
+    line = .allocate(capacity: size.width)
+    palette = .allocate(capacity: Self.cells)
+    palette.initialize(repeating: 0, count: Self.cells)
   }
 
   deinit {
@@ -36,6 +48,8 @@ struct PictureMemory: ~Copyable {
       free(base)
     }
     sequences.deallocate()
+    line.deallocate()
+    palette.deallocate()
   }
 
   /// Whether the server writes into the picture itself.
@@ -121,12 +135,13 @@ struct PictureMemory: ~Copyable {
     }
   }
 
-  private func compare(_ pixels: UnsafeRawPointer, _ rect: PixelRect, plan: inout GrabPlan) {
+  private func compare(_ pixels: UnsafeMutableRawPointer, _ rect: PixelRect, plan: inout GrabPlan) {
     let rowBytes = rect.width * 4
+    let stride = layout.bytesPerRow(rect.width)
     var band = PixelRect(x: rect.x, y: rect.y, width: rect.width, height: 0)
     var (all, fits) = (band, true)
     for row in 0..<rect.height {
-      let new = pixels + row * rowBytes
+      let new = layout.isDirect ? UnsafeRawPointer(pixels + row * stride) : unpacked(pixels + row * stride, rect.width)
       let old = base + (rect.y + row) * bytesPerRow + rect.x * 4
       guard memcmp(old, new, rowBytes) != 0 else { continue }
       memcpy(old, new, rowBytes)
@@ -143,8 +158,17 @@ struct PictureMemory: ~Copyable {
     if !fits { plan.set(all) }
   }
 
-  /// The offset at which `rect` can be written without touching other pixels; nil when it is narrower than the picture.
-  private func place(of rect: PixelRect) -> Int? { rect.width == size.width ? rect.y * bytesPerRow : nil }
+  private func unpacked(_ pixels: UnsafeMutableRawPointer, _ width: Int) -> UnsafeRawPointer {
+    layout.unpack(
+      pixels, size: PixelSize(width: width, height: 1), to: line, targetStride: bytesPerRow, palette: palette)
+    return UnsafeRawPointer(line)
+  }
+
+  /// The offset at which `rect` can be written without touching other pixels; nil when it is narrower than the picture,
+  /// or its pixels have to be converted.
+  private func place(of rect: PixelRect) -> Int? {
+    layout.isDirect && rect.width == size.width ? rect.y * bytesPerRow : nil
+  }
 
   private func request(
     _ rect: PixelRect, of drawable: xcb_drawable_t, origin: (x: Int, y: Int), offset: Int
@@ -162,7 +186,8 @@ struct PictureMemory: ~Copyable {
 
   /// Takes one reply; `body` is given the pixels, row after row, unless they are in their place already.
   private func receive(
-    _ sequence: UInt32, _ rect: PixelRect, offset: Int, inPlace: Bool = true, _ body: (UnsafeRawPointer) -> Void
+    _ sequence: UInt32, _ rect: PixelRect, offset: Int, inPlace: Bool = true,
+    _ body: (UnsafeMutableRawPointer) -> Void
   ) -> Bool {
     if isShared {
       let cookie = xcb_shm_get_image_cookie_t(sequence: sequence)
@@ -173,17 +198,37 @@ struct PictureMemory: ~Copyable {
     let cookie = xcb_get_image_cookie_t(sequence: sequence)
     guard let reply = XReply(xcb_get_image_reply(connection.handle, cookie, nil)) else { return false }
     return reply.read { image in
-      guard xcb_get_image_data_length(image) >= rect.area * 4, let pixels = xcb_get_image_data(image) else {
-        return false
-      }
+      guard xcb_get_image_data_length(image) >= layout.bytesPerRow(rect.width) * rect.height,
+        let pixels = xcb_get_image_data(image)
+      else { return false }
       body(pixels)
       return true
     }
   }
 
-  private func copy(_ pixels: UnsafeRawPointer, to rect: PixelRect) {
-    for row in 0..<rect.height {
-      memcpy(base + (rect.y + row) * bytesPerRow + rect.x * 4, pixels + row * rect.width * 4, rect.width * 4)
+  private func copy(_ pixels: UnsafeMutableRawPointer, to rect: PixelRect) {
+    let start = base + rect.y * bytesPerRow + rect.x * 4
+    layout.unpack(pixels, size: rect.size, to: start, targetStride: bytesPerRow, palette: palette)
+  }
+
+  /// Reads the cells of `colormap` again, when pixels are their numbers.
+  /// - Returns: whether one has another colour.
+  func refreshPalette(_ colormap: xcb_colormap_t) -> Bool {
+    guard layout.isIndexed else { return false }
+    let numbers = (0..<UInt32(Self.cells)).map { $0 }
+    let cookie = xcb_query_colors(connection.handle, colormap, UInt32(numbers.count), numbers)
+    guard let reply = XReply(xcb_query_colors_reply(connection.handle, cookie, nil)) else { return false }
+    return reply.read { reply in
+      guard let colors = xcb_query_colors_colors(reply) else { return false }
+      var isNew = false
+      for index in 0..<min(Self.cells, Int(xcb_query_colors_colors_length(reply))) {
+        let color = colors[index]
+        // Sixteen bits a channel, of which the upper eight are shown.
+        let value = UInt32(color.red >> 8) << 16 | UInt32(color.green >> 8) << 8 | UInt32(color.blue >> 8)
+        isNew = isNew || palette[index] != value
+        palette[index] = value
+      }
+      return isNew
     }
   }
 }

@@ -34,6 +34,18 @@ package struct SourceResolver: ~Copyable {
     }
   }
 
+  /// Whether there is what `specification` names now; a window counts once it is shown.
+  /// - Throws: `RecorderError` (sourceLost) when the display is gone.
+  package func isPresent(_ specification: SourceSpecification) throws(RecorderError) -> Bool {
+    try connection.checkAlive()
+    switch specification {
+    case .display, .region: return true
+    case .monitor(let name): return connection.monitors().contains { $0.name == name }
+    case .window(let selector):
+      return try match(selector).flatMap { connection.windowState($0.window) }?.isViewable == true
+    }
+  }
+
   private func resolved(
     _ specification: SourceSpecification, _ rect: PixelRect, info: WindowInfo? = nil, window: xcb_window_t? = nil,
     others: Int = 0
@@ -44,7 +56,7 @@ package struct SourceResolver: ~Copyable {
         "The source is \(rect.size) pixels; more than \(PixelSize.largestSide) on a side cannot be recorded.",
         hint: "Record a part of it with region:WxH+X+Y.")
     }
-    try connection.checkPixels(visual: connection.visual(of: window))
+    _ = try connection.pixels(of: window)
     return ResolvedSource(
       display: connection.display, source: Manifest.Source(specification: specification, rect: rect, window: info),
       window: window, otherMatches: others)
@@ -90,17 +102,21 @@ package struct SourceResolver: ~Copyable {
   private func find(_ selector: SourceSpecification.WindowSelector) throws(RecorderError) -> (
     window: xcb_window_t, others: Int
   ) {
-    let found: (window: xcb_window_t, others: Int)?
-    switch selector {
-    case .id(let id): found = connection.windowState(id).map { _ in (id, 0) }
-    case .active: found = connection.activeWindow().map { ($0, 0) }
-    default:
-      let matches = try topmost(WindowMatcher(selector))
-      found = matches.first.map { ($0, matches.count - 1) }
-    }
-    if let found { return found }
+    if let found = try match(selector) { return found }
     try connection.checkAlive()
     throw RecorderError(.unavailable, Self.missing(selector), hint: existing)
+  }
+
+  private func match(_ selector: SourceSpecification.WindowSelector) throws(RecorderError) -> (
+    window: xcb_window_t, others: Int
+  )? {
+    switch selector {
+    case .id(let id): return connection.windowState(id).map { _ in (id, 0) }
+    case .active: return connection.activeWindow().map { ($0, 0) }
+    default:
+      let matches = connection.topmost(try WindowMatcher(selector))
+      return matches.first.map { ($0, matches.count - 1) }
+    }
   }
 
   private static func missing(_ selector: SourceSpecification.WindowSelector) -> String {
@@ -112,17 +128,6 @@ package struct SourceResolver: ~Copyable {
     case .className(let name): "No window has the class \"\(name.printable(atMost: 60))\"."
     case .pid(let pid): "No window is of the process \(pid)."
     case .command(let name): "No window is of the program \"\(name.printable(atMost: 60))\"."
-    }
-  }
-
-  /// The windows that match, from the topmost down, shown ones first.
-  private func topmost(_ matcher: WindowMatcher) -> [xcb_window_t] {
-    let windows = connection.clientWindows().reversed()
-    return [true, false].flatMap { shown in
-      windows.filter { window in
-        window.isViewable == shown
-          && connection.info(of: window.id).map { matcher.matches($0, on: connection) } ?? false
-      }.map(\.id)
     }
   }
 

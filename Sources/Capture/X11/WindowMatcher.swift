@@ -1,3 +1,4 @@
+internal import CXCB
 import SessionModel
 
 /// Tells whether a window is what a person named.
@@ -39,6 +40,18 @@ struct WindowMatcher {
     case .pid(let pid): window.pid == pid
     case .command(let name): connection.command(of: window)?.lowercased() == name
     case .nothing: false
+    }
+  }
+}
+
+extension XConnection {
+  /// The windows that match, from the topmost down, shown ones first.
+  func topmost(_ matcher: WindowMatcher) -> [xcb_window_t] {
+    let windows = clientWindows().reversed()
+    return [true, false].flatMap { shown in
+      windows.filter { window in
+        window.isViewable == shown && info(of: window.id).map { matcher.matches($0, on: self) } ?? false
+      }.map(\.id)
     }
   }
 }

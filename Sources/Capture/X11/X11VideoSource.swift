@@ -1,14 +1,13 @@
 internal import CXCB
 package import SessionModel
-package import Threading
+import Threading
 
 /// The picture of a display, a part of one, or a window, fetched from an X server on a connection of its own.
 package struct X11VideoSource: ~Copyable, VideoSource {
-  /// The picture's size in pixels, as the source was resolved.
-  package let size: PixelSize
   private let connection: XConnection
-  private let wake: WakeSignal
-  private let memory: PictureMemory
+  private let options: X11SourceOptions
+  private var memory: PictureMemory
+  private var colormap: xcb_colormap_t
   private var target: GrabTarget
   private var damage: DamageTracker?
   private var pointer: PointerTracker?
@@ -16,6 +15,10 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   private var pace: FramePace
   private var isWholeNeeded = true
   private var shown: Shown?
+  private var nextMonitorLook: Int64 = 0
+  private let successor: WindowSuccessor?
+  /// When to look for a window that follows the closed one; nil while there is none to wait for.
+  private var nextSearch: Int64?
 
   /// The pointer as the last frame had it.
   private struct Shown: Hashable {
@@ -24,28 +27,30 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     var serial: UInt32
   }
 
+  /// Nanoseconds between two looks for a window that is waited for: no event tells of every change of a title.
+  private static let searchInterval: Int64 = 250_000_000
+  /// Nanoseconds between two looks at the monitors: a server sends no event for one that a person defines.
+  private static let monitorInterval: Int64 = 500_000_000
+
   /// Connects to the source's display and prepares to fetch it.
-  /// - Parameters:
-  ///   - cursor: whether the pointer is reported.
-  ///   - frameInterval: ns between frames at the most frequent.
-  ///   - wake: ends a `wait` when it is notified.
-  /// - Throws: `RecorderError`: unavailable (the display, a pixel format), systemCall (memory), `SourceLoss.error`.
-  package init(
-    _ source: ResolvedSource, cursor: Bool, frameInterval: Int64, wake: WakeSignal
-  ) throws(RecorderError) {
+  /// - Throws: `RecorderError`: unavailable (the display, a pixel format), systemCall (memory), usage (a window that
+  ///   nothing can follow), `SourceLoss.error`.
+  package init(_ source: ResolvedSource, _ options: X11SourceOptions) throws(RecorderError) {
     let connection = try XConnection(source.display)
-    try connection.checkPixels(visual: connection.visual(of: source.window))
-    let memory = try PictureMemory(size: source.source.rect.size, connection: connection)
-    let target = GrabTarget(source, connection: connection)
+    let (layout, colormap) = try connection.pixels(of: source.window)
+    let size = source.source.rect.size
+    let memory = try PictureMemory(size: size, layout: layout, connection: connection)
+    let target = GrabTarget(source, size: size, followsSize: options.followsSize, connection: connection)
+    successor = options.waitsWhenClosed ? try WindowSuccessor(of: source) : nil
     damage = DamageTracker(target.damaged, connection: connection)
-    pointer = cursor ? PointerTracker(connection: connection) : nil
-    size = source.source.rect.size
-    pace = FramePace(interval: frameInterval)
-    (self.connection, self.wake) = (connection, wake)
+    pointer = options.cursor ? PointerTracker(connection: connection) : nil
+    pace = FramePace(interval: options.frameInterval)
+    (self.connection, self.options, self.colormap) = (connection, options, colormap)
     self.memory = memory
     self.target = target
   }
 
+  package var size: PixelSize { memory.size }
   /// Whether the server writes the pixels into shared memory.
   package var usesSharedMemory: Bool { memory.isShared }
   /// Whether the server says what changed; without that all is fetched and compared at every frame.
@@ -57,11 +62,15 @@ package struct X11VideoSource: ~Copyable, VideoSource {
       let now = MonotonicClock.now()
       let pending = isPending
       if pending, pace.isDue(at: now) { return .changed }
-      if now >= deadline { return .timedOut }
+      if now >= deadline {
+        try checkAnswer()
+        return .timedOut
+      }
       var until = min(deadline, pending ? pace.due : .max)
-      if !pending, let look = pointer.borrow({ $0.nextLook(interval: pace.interval) }) {
+      if !pending {
+        let look = nextLook
         if now >= look {
-          pointer?.look(at: now)
+          try self.look(at: now)
           continue
         }
         until = min(until, look)
@@ -69,23 +78,34 @@ package struct X11VideoSource: ~Copyable, VideoSource {
       // While a change waits for its time, more events change nothing: they are left in the socket.
       xcb_flush(connection.handle)
       let descriptor = pending ? nil : xcb_get_file_descriptor(connection.handle)
-      if wake.wait(orFor: descriptor, until: until) {
-        wake.drain()
+      if options.wake.wait(orFor: descriptor, until: until) {
+        options.wake.drain()
         return .woken
       }
     }
   }
 
   private var isPending: Bool {
-    isWholeNeeded || target.isStale || (damage.borrow { $0.isPending } ?? true)
-      || (pointer.borrow { $0.isPending } ?? false)
+    if isWholeNeeded { return true }
+    if nextSearch != nil { return false }
+    return target.isStale || (damage.borrow { $0.isPending } ?? true) || (pointer.borrow { $0.isPending } ?? false)
+  }
+
+  /// A server that is stopped takes what is sent and says nothing: only asking tells.
+  private func checkAnswer() throws(RecorderError) {
+    _ = XReply(xcb_get_input_focus_reply(connection.handle, xcb_get_input_focus(connection.handle), nil))
+    try connection.checkAlive()
   }
 
   private mutating func receiveEvents() throws(RecorderError) {
     while let event = XReply(xcb_poll_for_event(connection.handle)) {
       if damage?.receive(event.value) == true { continue }
-      try event.read { (event) throws(RecorderError) in
-        if pointer?.receive(event) != true { try target.receive(event) }
+      do throws(RecorderError) {
+        try event.read { (event) throws(RecorderError) in
+          if pointer?.receive(event) != true { try target.receive(event) }
+        }
+      } catch {
+        try lose(error)
       }
     }
     try connection.checkAlive()
@@ -94,7 +114,8 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   package mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool {
     try receiveEvents()
     var isGeometryNew = isWholeNeeded
-    if target.isStale { isGeometryNew = try target.refresh() || isGeometryNew }
+    if target.isStale, nextSearch == nil { isGeometryNew = try refresh() || isGeometryNew }
+    if memory.refreshPalette(colormap) { isGeometryNew = true }
     // Damage and pointer come in one round trip.
     let region = damage?.request()
     let place = pointer?.request()
@@ -118,6 +139,11 @@ package struct X11VideoSource: ~Copyable, VideoSource {
 
   /// Fetches what is planned, all that is visible, or without XDamage what differs; leaves what changed in the plan.
   private mutating func fetch(everything: Bool) -> Bool {
+    if target.absence != nil {
+      // The last picture stands.
+      plan.set(everything ? PixelRect(size) : PixelRect(x: 0, y: 0, width: 0, height: 0))
+      return true
+    }
     if everything {
       memory.clear()
       plan.set(target.visible)
@@ -145,8 +171,80 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     guard changed else { return false }
     body(
       GrabbedFrame(
-        time: time, pixels: UnsafeRawPointer(memory.base), bytesPerRow: memory.bytesPerRow, rects: plan.rects,
-        pointer: state))
+        time: time, pixels: UnsafeRawPointer(memory.base), size: size, bytesPerRow: memory.bytesPerRow,
+        rects: plan.rects, pointer: state))
     return true
+  }
+}
+
+extension X11VideoSource {
+  /// When to look at what no event announces, in ns of `CLOCK_MONOTONIC`.
+  private var nextLook: Int64 {
+    if let nextSearch { return nextSearch }
+    let pointer = pointer.borrow { $0.nextLook(interval: pace.interval) } ?? .max
+    return target.isMonitor ? min(pointer, nextMonitorLook) : pointer
+  }
+
+  private mutating func look(at now: Int64) throws(RecorderError) {
+    if nextSearch != nil { return try search(at: now) }
+    if target.isMonitor, now >= nextMonitorLook {
+      nextMonitorLook = now + Self.monitorInterval
+      if target.isMonitorMoved() { target.invalidate() }
+    }
+    if let due = pointer.borrow({ $0.nextLook(interval: pace.interval) }), now >= due { pointer?.look(at: now) }
+  }
+
+  /// Reads the geometry again and tells what is new.
+  /// - Returns: whether all of the picture has to be fetched anew.
+  private mutating func refresh() throws(RecorderError) -> Bool {
+    let (rect, absence) = (target.rect, target.absence)
+    var isNew = false
+    do throws(RecorderError) {
+      isNew = try target.refresh()
+    } catch {
+      try lose(error)
+      return false
+    }
+    if target.size != memory.size {
+      do throws(RecorderError) {
+        memory = try PictureMemory(size: target.size, layout: memory.layout, connection: connection)
+        isNew = true
+      } catch {
+        // A window can be made larger than memory is; what there is room for is recorded.
+        target.keep(memory.size)
+      }
+    }
+    let now = MonotonicClock.now()
+    if target.absence != absence { options.report(target.absence.map { .absent($0) } ?? .present, now) }
+    let isMoved = target.window == nil && rect != target.rect
+    if rect.size != target.rect.size || isMoved { options.report(.geometry(from: rect, to: target.rect), now) }
+    return isNew
+  }
+
+  /// The recorded window is closed: that is the end, or another is waited for.
+  private mutating func lose(_ error: RecorderError) throws(RecorderError) {
+    guard successor != nil, SourceLoss(error) == .windowClosed else { throw error }
+    target.abandon()
+    damage = nil
+    let now = MonotonicClock.now()
+    nextSearch = now
+    options.report(.absent(.closed), now)
+  }
+
+  private mutating func search(at now: Int64) throws(RecorderError) {
+    nextSearch = now + Self.searchInterval
+    let found = successor.flatMap { $0.find(on: connection) }
+    try connection.checkAlive()
+    guard let found, let info = found.source.window else { return }
+    // One of a visual that is not known is left alone, and another waited for.
+    guard let (layout, colormap) = try? connection.pixels(of: found.window) else { return }
+    if layout != memory.layout { memory = try PictureMemory(size: size, layout: layout, connection: connection) }
+    let before = target.rect
+    target = GrabTarget(found, size: size, followsSize: options.followsSize, connection: connection)
+    damage = DamageTracker(target.damaged, connection: connection)
+    (self.colormap, nextSearch, isWholeNeeded) = (colormap, nil, true)
+    options.report(.present, now)
+    options.report(.replaced(info), now)
+    if before.size != target.rect.size { options.report(.geometry(from: before, to: target.rect), now) }
   }
 }

@@ -20,6 +20,18 @@ extension XConnection {
     return PixelSize(width: Int(now.value.width), height: Int(now.value.height))
   }
 
+  /// Asks for an event at each change of monitors; nil without RandR.
+  /// - Returns: the types of those events.
+  func selectMonitorChanges() -> ClosedRange<Int32>? {
+    guard let randr = self.extension(recorder_xcb_randr_id()) else { return nil }
+    let wanted = [
+      XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE, XCB_RANDR_NOTIFY_MASK_CRTC_CHANGE, XCB_RANDR_NOTIFY_MASK_OUTPUT_CHANGE,
+    ]
+    xcb_randr_select_input(handle, root, UInt16(wanted.reduce(0) { $0 | $1.rawValue }))
+    let first = Int32(randr.first_event)
+    return first...first + Int32(XCB_RANDR_NOTIFY)
+  }
+
   /// The monitors that RandR names; empty without RandR.
   func monitors() -> [Monitor] {
     guard self.extension(recorder_xcb_randr_id()) != nil,

@@ -16,6 +16,8 @@ extension XConnection {
     var isOverrideRedirect: Bool
     /// Its visual.
     var visual: xcb_visualid_t
+    /// Its colour map.
+    var colormap: xcb_colormap_t
   }
 
   /// An application's window.
@@ -42,12 +44,16 @@ extension XConnection {
         x: Int(place.value.dst_x), y: Int(place.value.dst_y), width: Int(size.width), height: Int(size.height)),
       border: Int(size.border_width), isViewable: state.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue),
       isInputOnly: state._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue),
-      isOverrideRedirect: state.override_redirect != 0, visual: state.visual)
+      isOverrideRedirect: state.override_redirect != 0, visual: state.visual,
+      colormap: state.colormap)
   }
 
-  /// The visual of `window`, or the root's.
-  func visual(of window: xcb_window_t?) -> xcb_visualid_t {
-    window.flatMap { windowState($0)?.visual } ?? screen.root_visual
+  /// How pixels of `window`, or the root's, are to be read.
+  /// - Throws: `RecorderError` (unavailable) that names a visual that is not known.
+  func pixels(of window: xcb_window_t?) throws(RecorderError) -> (layout: PixelLayout, colormap: xcb_colormap_t) {
+    let state = window.flatMap { windowState($0) }
+    let layout = try pixelLayout(visual: state?.visual ?? screen.root_visual)
+    return (layout, state?.colormap ?? screen.default_colormap)
   }
 
   /// The parent and the children of `window`, bottom to top; nil when there is no such window.

@@ -85,21 +85,19 @@ final class XConnection {
     xcb_change_window_attributes(handle, window, XCB_CW_EVENT_MASK.rawValue, &value)
   }
 
-  /// Checks that pixels of `visual` are blue, green, red and one more byte, as every later stage expects them.
-  /// - Throws: `RecorderError` (unavailable) that names the visual and its depth.
-  func checkPixels(visual id: xcb_visualid_t) throws(RecorderError) {
+  /// How pixels of `visual` lie in images.
+  /// - Throws: `RecorderError` (unavailable) that names the visual.
+  func pixelLayout(visual id: xcb_visualid_t) throws(RecorderError) -> PixelLayout {
     guard let (depth, visual) = visuals.first(where: { $0.visual.visual_id == id }) else {
       throw RecorderError(.unavailable, "The server does not describe its visual 0x\(String(id, radix: 16)).")
     }
-    let bits = formats.first { $0.depth == depth }?.bits_per_pixel ?? 0
-    guard depth == 24 || depth == 32, bits == 32, isLittleEndian, visual.red_mask == 0xFF0000,
-      visual.green_mask == 0xFF00, visual.blue_mask == 0xFF
-    else {
-      throw RecorderError(
-        .unavailable,
-        "Pixels of the visual 0x\(String(id, radix: 16)) (depth \(depth), \(bits) bits a pixel"
-          + "\(isLittleEndian ? "" : ", big-endian")) cannot be recorded.",
-        hint: "Run the X server at depth 24.")
-    }
+    let format = formats.first { $0.depth == depth }
+    let colours = [XCB_VISUAL_CLASS_TRUE_COLOR, XCB_VISUAL_CLASS_DIRECT_COLOR]
+    return try PixelLayout(
+      PixelLayout.Description(
+        id: id, depth: Int(depth), bitsPerPixel: Int(format?.bits_per_pixel ?? 0),
+        rowPadding: Int(format?.scanline_pad ?? 0), isLittleEndian: isLittleEndian,
+        isIndexed: !colours.contains { $0.rawValue == UInt32(visual._class) },
+        masks: [visual.red_mask, visual.green_mask, visual.blue_mask]))
   }
 }

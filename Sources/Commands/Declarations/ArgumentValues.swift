@@ -11,6 +11,8 @@ extension AudioDeviceSpecification: ExpressibleByArgument {
 }
 
 extension PixelFormat: ExpressibleByArgument {}
+extension ResizePolicy: ExpressibleByArgument {}
+extension ClosePolicy: ExpressibleByArgument {}
 
 extension PixelSize: ExpressibleByArgument {
   package init(argument: ArgumentText) throws(RecorderError) {

@@ -19,6 +19,18 @@ package struct RecordingArguments: ParsableArguments {
   @Flag(help: "Record a window with its window manager's frame.")
   package var decorations = VideoOptions().decorations
   @Option(
+    help: ArgumentHelp(
+      "When what is recorded takes another size: fit scales it down or adds black bars; crop shows it as large as it is.",
+      valueName: "POLICY"))
+  package var onResize = ResizePolicy.fit
+  @Option(
+    help: ArgumentHelp(
+      "When the recorded window closes: end the recording, or wait for the next one that matches and go on with it.",
+      valueName: "POLICY"))
+  package var onClose = ClosePolicy.end
+  @Flag(help: "Wait until the window or monitor appears.")
+  package var wait = false
+  @Option(
     defaultAsFlag: AudioDeviceSpecification.standard,
     help: ArgumentHelp("Record what the applications play.", valueName: "DEVICE"))
   package var appAudio: AudioDeviceSpecification?
@@ -84,6 +96,9 @@ package struct RecordingArguments: ParsableArguments {
     options.video.constantRateFactor = crf
     options.video.pixelFormat = pixelFormat
     options.video.lossless = lossless
+    if onResize != .fit { options.video.onResize = onResize }
+    if onClose != .end { options.video.onClose = onClose }
+    if wait { options.video.waits = true }
     options.audio.application = appAudio
     options.audio.microphone = microphone
     options.strict = strict

@@ -47,9 +47,10 @@ final class PipelineHealth: Sendable {
     thread.withLock { $0 = worker }
   }
 
-  /// Stops looking; later calls do nothing.
+  /// Stops looking, and ends what hangs then; later calls do nothing.
   func stop() {
     end.notify()
+    found.withLock { found in follow(nil, &found, at: MonotonicClock.now(), goesOn: false) }
     thread.withLock { thread in
       defer { thread = nil }
       return thread
@@ -92,7 +93,7 @@ final class PipelineHealth: Sendable {
   }
 
   /// Reports the stretch in which a stage of the picture hung, once that is over.
-  private func follow(_ picture: RecorderStatus.Stage?, _ found: inout Found, at now: Int64) {
+  private func follow(_ picture: RecorderStatus.Stage?, _ found: inout Found, at now: Int64, goesOn: Bool = true) {
     if let picture {
       if found.stall == nil { found.stall = (picture.name, now - picture.age) }
     } else if let stall = found.stall {
@@ -101,7 +102,7 @@ final class PipelineHealth: Sendable {
       let gap = Gap(
         track: Track.video, start: Timestamp(nanoseconds: start), end: Timestamp(nanoseconds: end),
         reason: "\(stall.stage) stalled")
-      report(Event(time: gap.end, kind: .gap, gap: gap, text: "The picture is recorded again."))
+      report(Event(time: gap.end, kind: .gap, gap: gap, text: goesOn ? "The picture is recorded again." : nil))
     }
   }
 

@@ -98,8 +98,13 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     _ source: inout Source, _ canvas: inout FrameCanvas, into picture: borrowing Picture, _ control: PipelineControl
   ) throws(RecorderError) -> Int64? {
     var time = Int64(0)
+    var failure: RecorderError?
     let changed = try source.grab { frame in
       time = frame.time
+      if frame.size != canvas.source {
+        do throws(RecorderError) { try canvas.setSource(frame.size) } catch { failure = error }
+        if failure != nil { return }
+      }
       for rect in frame.rects {
         canvas.update(from: frame.pixels, bytesPerRow: frame.bytesPerRow, rect: rect)
         lookForPicture(frame, rect, control)
@@ -111,6 +116,7 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
       }
       canvas.render(into: picture, pointer: pointer)
     }
+    if let failure { throw failure }
     return changed ? time : nil
   }
 

@@ -37,6 +37,8 @@ struct RecordingRun {
   /// Records until something ends it.
   /// - Throws: `RecorderError`: why it could not begin, or what failed while it ran.
   func run() async throws {
+    // Until it records, a signal ends the program as any other.
+    try SourceWait.run(arguments.options) { Diagnostics.message($0) }
     let interrupts = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     let archive = try ArchiveLocation.standard(ProcessInfo.processInfo.environment)
     let service = try ControlService(
