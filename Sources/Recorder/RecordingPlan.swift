@@ -22,6 +22,7 @@ package struct RecordingPlan: Hashable, Sendable {
     var resolved = options
     resolved.video.codec = encoder.codec
     resolved.video.pixelFormat = encoder.pixelFormat
+    resolved.exclusions = options.exclusions?.map(\.redacted)
     return RecordingPlan(options: resolved, pictureSize: picture, encoder: encoder)
   }
 

@@ -37,6 +37,9 @@ struct Startup {
     try RecordingPlan.check(options)
     let resolver = try SourceResolver(display: options.display)
     let source = try resolver.resolve(options.source, decorations: options.video.decorations)
+    if try resolver.isExcluded(source, by: options.exclusions ?? []) {
+      throw RecorderError(.usage, "The window to record is one of those that --exclude leaves out.")
+    }
     let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
     // Opening sound devices takes a while: the epoch comes after it.
     let audio = try AudioPipeline(plan.options.audio, windowProcess: source.source.window?.pid)
@@ -71,7 +74,8 @@ struct Startup {
         epoch: control.epoch, emit: { packet in _ = packets.push(MuxItem(packet: packet, stream: 1)) },
         report: soundReport(report, control), fail: { error in control.fail(.failed, error) })
       let events = try WindowEventSource(
-        display: source.display, epoch: control.epoch, emit: report, ended: eventsEnded(report, control))
+        display: source.display, epoch: control.epoch, exclusions: options.exclusions ?? [], emit: report,
+        ended: eventsEnded(report, control))
       guard control.started.pop() != nil else {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
@@ -98,6 +102,7 @@ struct Startup {
     options.followsSize = video.onResize ?? .fit == .fit
     options.waitsWhenClosed = video.onClose == .wait
     options.report = { change, time in changes.note(change, at: time) }
+    options.exclusions = self.options.exclusions ?? []
     let sourceOptions = options
     try pipeline.start(
       canvas: { () throws(RecorderError) in

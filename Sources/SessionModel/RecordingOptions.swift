@@ -276,6 +276,8 @@ package struct RecordingOptions: Hashable, Codable, Sendable {
   package var storage = StorageOptions()
   /// Whether the recording ends, or does not begin, when sound or the event track fails; else it goes on without.
   package var strict = false
+  /// Windows that are blanked, and whose titles are left out; nil is none. In a manifest the patterns are left out too.
+  package var exclusions: [WindowExclusion]?
   /// Nanoseconds after which the recording ends by itself; nil is never.
   package var duration: Int64?
   /// The title it is given at the start.
@@ -297,6 +299,7 @@ extension RecordingOptions {
     audio = try values.decode(AudioOptions.self, forKey: .audio)
     storage = try values.decodeIfPresent(StorageOptions.self, forKey: .storage) ?? StorageOptions()
     strict = try values.decodeIfPresent(Bool.self, forKey: .strict) ?? false
+    exclusions = try values.decodeIfPresent([WindowExclusion].self, forKey: .exclusions)
     duration = try values.decodeIfPresent(Int64.self, forKey: .duration)
     title = try values.decodeIfPresent(String.self, forKey: .title)
     tags = try values.decode([String].self, forKey: .tags)

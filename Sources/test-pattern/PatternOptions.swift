@@ -28,6 +28,7 @@ struct PatternOptions {
       --title TEXT          the window's title (default: test-pattern)
       --title-bytes HEX     the window's title as any bytes, in hexadecimal
       --class NAME          the window's class and instance (default: test-pattern)
+      --transient-for ID    the window that this one is a dialog of, in hexadecimal
       --unmapped            makes the window without showing it
       --log FILE            writes the lines below to FILE instead of standard output
 
@@ -60,6 +61,7 @@ struct PatternOptions {
   var color: UInt32 = 0x404040
   var title = Array("test-pattern".utf8)
   var className = "test-pattern"
+  var owner: UInt32?
   var isMapped = true
   var log: String?
 
@@ -83,6 +85,9 @@ struct PatternOptions {
     case "--title": title = Array(value.utf8)
     case "--class": className = value
     case "--log": log = value
+    case "--transient-for":
+      guard value.hasPrefix("0x"), let id = UInt32(value.dropFirst(2), radix: 16) else { return false }
+      owner = id
     case "--geometry":
       guard let geometry = Self.geometry(value) else { return false }
       (size, place) = geometry

@@ -52,6 +52,9 @@ struct PatternWindow: ~Copyable {
     let names = Array(options.className.utf8)
     setProperty(XCB_ATOM_WM_CLASS.rawValue, type: XCB_ATOM_STRING.rawValue, bytes: names + [0] + names + [0])
     setProperty(atom("_NET_WM_PID"), type: XCB_ATOM_CARDINAL.rawValue, words: [UInt32(getpid())])
+    if let owner = options.owner {
+      setProperty(XCB_ATOM_WM_TRANSIENT_FOR.rawValue, type: XCB_ATOM_WINDOW.rawValue, words: [owner])
+    }
     // WM_NORMAL_HINTS (ICCCM 4.1.2.3): the place and the size are the user's, so that no window manager picks others.
     var hints = [UInt32](repeating: 0, count: 18)
     hints[0] = 1 | 2

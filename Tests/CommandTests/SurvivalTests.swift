@@ -213,4 +213,51 @@ import Testing
     #expect(try states(rig.media(recording.id), PixelSize(width: 320, height: 240), [(5, 5)]) == [[0xC02030]])
     withExtendedLifetime(client) {}
   }
+
+  @Test func excludedWindowsAreNowhereInTheArchive() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let display = try #require(rig.display)
+    let ground = try PatternClient(on: display, ["color", "--color", "102030"])
+    let secret = try PatternClient(
+      on: display, ["color", "--color", "FF00FF", "--title", "Geheimnis 17", "--geometry", "90x70", "--unmapped"])
+    let recording = try rig.record(Self.exact + ["--exclude", "title~=Geheimnis", "--exclude", "class=vault"])
+    for round in 0..<40 {
+      for command in [
+        "map", "move \(round * 37 % 300) \(round * 53 % 200)", "title Geheimnis \(round)", "focus", "unmap",
+      ] {
+        try secret.tell(command)
+        try ground.tell("rect 40\(round + 10)60 20x20+\(round * 7)+\(round * 5)")
+      }
+    }
+    try settle(rig, recording)
+    #expect(try stop(recording).ending == .exit(0))
+    let pictures = try MediaFile.pictures(rig.media(recording.id), PixelRect(x: 0, y: 0, width: 320, height: 240))
+    #expect(pictures.count > 10)
+    for (index, picture) in pictures.enumerated() {
+      let leaked = stride(from: 0, to: picture.count, by: 4).contains { at in
+        picture[at] == 0xFF && picture[at + 1] == 0 && picture[at + 2] == 0xFF
+      }
+      #expect(!leaked, "frame \(index)")
+    }
+    // Something was blanked at some time.
+    #expect(
+      pictures.contains { picture in
+        stride(from: 0, to: picture.count, by: 4).contains {
+          picture[$0] == 0 && picture[$0 + 1] == 0 && picture[$0 + 2] == 0
+        }
+      })
+    let found = try run(["grep", "-rlai", "geheimnis", rig.archive])
+    #expect(found.text == "")
+    let kept = try rig.manifest(recording.id).options.exclusions
+    #expect(kept == [.titlePattern("…"), .className("vault")])
+  }
+
+  @Test func anExcludedWindowIsNotRecorded() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let client = try PatternClient(
+      on: try #require(rig.display), ["color", "--title", "Geheimnis", "--geometry", "60x60"])
+    let result = try rig.run(["record", "window:\(client.window)", "--exclude", "title~=Geh"])
+    #expect(result.status == 64)
+    #expect(try rig.run(["record", "--exclude", "pid=1"]).status == 64)
+  }
 }

@@ -92,6 +92,8 @@ struct GrabTarget: ~Copyable {
 
   /// What XDamage has to follow.
   var damaged: xcb_drawable_t { usesComposite ? window ?? connection.root : connection.root }
+  /// Whether it is a window's own pixels, with nothing of the windows above it.
+  var isWindowItself: Bool { usesComposite }
   /// From the damage's coordinates to the picture's.
   var damageOffset: (x: Int, y: Int) { usesComposite ? (0, 0) : (-rootOrigin.x, -rootOrigin.y) }
 
@@ -101,6 +103,8 @@ struct GrabTarget: ~Copyable {
     switch Int32(event.pointee.response_type & 0x7F) {
     case XCB_DESTROY_NOTIFY:
       let closed = event.withMemoryRebound(to: xcb_destroy_notify_event_t.self, capacity: 1) { $0.pointee.window }
+      // Its number may be that of the next one.
+      connection.forget(closed)
       if closed == window { throw SourceLoss.windowClosed.error }
     case XCB_CONFIGURE_NOTIFY, XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_REPARENT_NOTIFY, XCB_GRAVITY_NOTIFY:
       isStale = true

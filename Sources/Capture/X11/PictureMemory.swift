@@ -58,6 +58,12 @@ struct PictureMemory: ~Copyable {
   /// Makes all of the picture black.
   func clear() { memset(base, 0, size.area * 4) }
 
+  /// Makes `rect` of the picture black.
+  func clear(_ rect: PixelRect) {
+    let part = rect.intersection(PixelRect(size))
+    for row in part.y..<part.maxY { memset(base + row * bytesPerRow + part.x * 4, 0, part.width * 4) }
+  }
+
   private static func share(
     bytes: Int, _ connection: XConnection
   ) -> (xcb_shm_seg_t, UnsafeMutableRawPointer)? {

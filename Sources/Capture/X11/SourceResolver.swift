@@ -34,6 +34,14 @@ package struct SourceResolver: ~Copyable {
     }
   }
 
+  /// Whether the window of `source` is one that `exclusions` name.
+  /// - Throws: `RecorderError` (usage) when a pattern is no regular expression.
+  package func isExcluded(_ source: ResolvedSource, by exclusions: [WindowExclusion]) throws(RecorderError) -> Bool {
+    let matchers = try WindowMatcher.all(exclusions)
+    guard let window = source.source.window else { return false }
+    return matchers.contains { $0.matches(window, on: connection) }
+  }
+
   /// Whether there is what `specification` names now; a window counts once it is shown.
   /// - Throws: `RecorderError` (sourceLost) when the display is gone.
   package func isPresent(_ specification: SourceSpecification) throws(RecorderError) -> Bool {

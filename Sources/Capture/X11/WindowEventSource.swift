@@ -18,20 +18,21 @@ package final class WindowEventSource: Sendable {
   /// Starts to follow `display`.
   /// - Parameters:
   ///   - display: the X display's name; nil is $DISPLAY.
+  ///   - exclusions: windows of which nothing is told.
   ///   - epoch: the session's epoch in ns of `CLOCK_MONOTONIC`: the events' time 0.
   ///   - emit: takes each event, on the source's thread.
   ///   - ended: called once, last, on the source's thread: nil after `stop`, else why it ended by itself (unavailable,
   ///     `SourceLoss.displayLost`).
   /// - Throws: `RecorderError` (systemCall) when no thread or descriptor is left.
   package init(
-    display: String?, epoch: Int64, emit: @escaping @Sendable (Event) -> Void,
+    display: String?, epoch: Int64, exclusions: [WindowExclusion] = [], emit: @escaping @Sendable (Event) -> Void,
     ended: @escaping @Sendable (RecorderError?) -> Void = { _ in }
   ) throws(RecorderError) {
     let wake = try WakeSignal()
     self.wake = wake
     thread = try WorkerThread(name: "window-events") {
       do throws(RecorderError) {
-        try Self.follow(display, epoch: epoch, wake: wake, emit: emit)
+        try Self.follow(display, epoch: epoch, exclusions, wake: wake, emit: emit)
         ended(nil)
       } catch {
         ended(error)
@@ -49,10 +50,10 @@ package final class WindowEventSource: Sendable {
   }
 
   private static func follow(
-    _ display: String?, epoch: Int64, wake: WakeSignal, emit: (Event) -> Void
+    _ display: String?, epoch: Int64, _ exclusions: [WindowExclusion], wake: WakeSignal, emit: (Event) -> Void
   ) throws(RecorderError) {
     let connection = try XConnection(display)
-    var watcher = WindowWatcher(connection)
+    var watcher = WindowWatcher(connection, without: try WindowMatcher.all(exclusions))
     while true {
       if watcher.receiveEvents() {
         watcher.report { kind, window in

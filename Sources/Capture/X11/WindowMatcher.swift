@@ -30,6 +30,19 @@ struct WindowMatcher {
       }
   }
 
+  /// Matchers of all `exclusions`.
+  /// - Throws: `RecorderError` (usage) when a pattern is no regular expression.
+  static func all(_ exclusions: [WindowExclusion]) throws(RecorderError) -> [WindowMatcher] {
+    var matchers: [WindowMatcher] = []
+    for exclusion in exclusions {
+      switch exclusion {
+      case .className(let name): matchers.append(try WindowMatcher(.className(name)))
+      case .titlePattern(let pattern): matchers.append(try WindowMatcher(.titlePattern(pattern)))
+      }
+    }
+    return matchers
+  }
+
   /// Whether `window` is meant.
   func matches(_ window: WindowInfo, on connection: XConnection) -> Bool {
     switch test {

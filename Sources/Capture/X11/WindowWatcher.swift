@@ -10,10 +10,14 @@ struct WindowWatcher {
   private var isListStale = true
   private var stale: Set<xcb_window_t> = []
   private var isFirst = true
+  private let matchers: [WindowMatcher]
+  /// Windows of which nothing is told.
+  private var hidden: Set<xcb_window_t> = []
 
   /// Begins to be sent what happens on `connection`'s screen.
-  init(_ connection: XConnection) {
-    self.connection = connection
+  /// - Parameter matchers: windows of which nothing is told.
+  init(_ connection: XConnection, without matchers: [WindowMatcher] = []) {
+    (self.connection, self.matchers) = (connection, matchers)
     let events = [XCB_EVENT_MASK_PROPERTY_CHANGE, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_FOCUS_CHANGE]
     connection.select(events.reduce(0) { $0 | $1.rawValue }, on: connection.root)
   }
@@ -40,7 +44,10 @@ struct WindowWatcher {
       stale.insert(read(\xcb_configure_notify_event_t.window))
       // Without a window manager the stack says which window is active.
       if !isManaged { isListStale = true }
-    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_DESTROY_NOTIFY, XCB_REPARENT_NOTIFY, XCB_CIRCULATE_NOTIFY, XCB_FOCUS_IN,
+    case XCB_DESTROY_NOTIFY:
+      connection.forget(read(\xcb_destroy_notify_event_t.window))
+      isListStale = true
+    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_REPARENT_NOTIFY, XCB_CIRCULATE_NOTIFY, XCB_FOCUS_IN,
       XCB_FOCUS_OUT:
       isListStale = true
     default: break
@@ -55,6 +62,7 @@ struct WindowWatcher {
     for window in looked {
       guard let before = known[window], let now = connection.info(of: window) else { continue }
       known[window] = now
+      if !isTold(now, before, emit) { continue }
       if now.rect != before.rect { emit(.geometry, now) }
       if window == active, now.title != before.title || now.titleBytes != before.titleBytes { emit(.title, now) }
     }
@@ -66,7 +74,8 @@ struct WindowWatcher {
     // A window manager lists minimised windows too; without one a hidden window is gone.
     let windows = connection.clientWindows().filter { isManaged || $0.isViewable }.map(\.id)
     for window in known.keys.sorted() where !windows.contains(window) {
-      emit(.closed, known.removeValue(forKey: window))
+      let last = known.removeValue(forKey: window)
+      if hidden.remove(window) == nil { emit(.closed, last) }
     }
     for window in windows where known[window] == nil {
       let events = [XCB_EVENT_MASK_PROPERTY_CHANGE, XCB_EVENT_MASK_STRUCTURE_NOTIFY, XCB_EVENT_MASK_FOCUS_CHANGE]
@@ -74,8 +83,34 @@ struct WindowWatcher {
       // Read after the selection: a later change makes an event.
       guard let info = connection.info(of: window) else { continue }
       known[window] = info
-      emit(.opened, info)
+      if isExcluded(info) { hidden.insert(window) } else { emit(.opened, info) }
     }
+  }
+
+  /// Whether there is to be told of a window, which comes and goes with what is excluded.
+  private mutating func isTold(
+    _ now: WindowInfo, _ before: WindowInfo, _ emit: (Event.Kind, WindowInfo?) -> Void
+  ) -> Bool {
+    guard !matchers.isEmpty else { return true }
+    let isExcluded = isExcluded(now)
+    if isExcluded, hidden.insert(now.id).inserted {
+      emit(.closed, before)
+      if now.id == active { emit(.focus, nil) }
+    } else if !isExcluded, hidden.remove(now.id) != nil {
+      emit(.opened, now)
+      if now.id == active { emit(.focus, now) }
+    }
+    return !isExcluded
+  }
+
+  /// Whether nothing is told of `window`: it matches, or it is a dialog of one that does.
+  private func isExcluded(_ window: WindowInfo) -> Bool {
+    if matchers.isEmpty { return false }
+    if matchers.contains(where: { $0.matches(window, on: connection) }) { return true }
+    guard let owner = connection.words("WM_TRANSIENT_FOR", of: window.id).first, owner != connection.root,
+      let info = connection.info(of: owner)
+    else { return false }
+    return matchers.contains { $0.matches(info, on: connection) }
   }
 
   private mutating func reportActive(_ emit: (Event.Kind, WindowInfo?) -> Void) {
@@ -84,6 +119,11 @@ struct WindowWatcher {
     (active, isFirst) = (now, false)
     let info = now.flatMap { connection.info(of: $0) }
     if let now, known[now] != nil { known[now] = info }
+    // Whether it is excluded is looked at anew: its title may be another than when it was opened.
+    if let info, isExcluded(info) {
+      hidden.insert(info.id)
+      return emit(.focus, nil)
+    }
     emit(.focus, info)
   }
 }

@@ -1,3 +1,4 @@
+package import SessionModel
 package import Threading
 
 /// How an `X11VideoSource` records.
@@ -12,6 +13,8 @@ package struct X11SourceOptions: Sendable {
   package var followsSize = false
   /// Whether another window that matches is waited for when the recorded one is closed; else that is the end.
   package var waitsWhenClosed = false
+  /// Windows that are blanked wherever they are.
+  package var exclusions: [WindowExclusion] = []
   /// Told what happens to the source, on the grab thread, with the time in ns of `CLOCK_MONOTONIC`.
   package var report: @Sendable (SourceChange, Int64) -> Void = { _, _ in }
 

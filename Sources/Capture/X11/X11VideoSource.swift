@@ -16,6 +16,9 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   private var isWholeNeeded = true
   private var shown: Shown?
   private var nextMonitorLook: Int64 = 0
+  private var exclusions: ExclusionTracker?
+  /// What the last frame did not show, in pixels of the root.
+  private var hidden = RectSet()
   private let successor: WindowSuccessor?
   /// When to look for a window that follows the closed one; nil while there is none to wait for.
   private var nextSearch: Int64?
@@ -41,8 +44,12 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     let size = source.source.rect.size
     let memory = try PictureMemory(size: size, layout: layout, connection: connection)
     let target = GrabTarget(source, size: size, followsSize: options.followsSize, connection: connection)
-    successor = options.waitsWhenClosed ? try WindowSuccessor(of: source) : nil
+    let successor = options.waitsWhenClosed ? try WindowSuccessor(of: source) : nil
+    let exclusions =
+      options.exclusions.isEmpty ? nil : try ExclusionTracker(options.exclusions, connection: connection)
+    self.successor = successor
     damage = DamageTracker(target.damaged, connection: connection)
+    self.exclusions = exclusions
     pointer = options.cursor ? PointerTracker(connection: connection) : nil
     pace = FramePace(interval: options.frameInterval)
     (self.connection, self.options, self.colormap) = (connection, options, colormap)
@@ -88,6 +95,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   private var isPending: Bool {
     if isWholeNeeded { return true }
     if nextSearch != nil { return false }
+    if exclusions.borrow({ $0.isPending }) ?? false { return true }
     return target.isStale || (damage.borrow { $0.isPending } ?? true) || (pointer.borrow { $0.isPending } ?? false)
   }
 
@@ -99,6 +107,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
 
   private mutating func receiveEvents() throws(RecorderError) {
     while let event = XReply(xcb_poll_for_event(connection.handle)) {
+      if event.read({ exclusions?.receive($0) }) == true { continue }
       if damage?.receive(event.value) == true { continue }
       do throws(RecorderError) {
         try event.read { (event) throws(RecorderError) in
@@ -108,6 +117,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
         try lose(error)
       }
     }
+    exclusions?.settle()
     try connection.checkAlive()
   }
 
@@ -132,7 +142,29 @@ package struct X11VideoSource: ~Copyable, VideoSource {
       return false
     }
     isWholeNeeded = false
+    try blank()
     return show(time: time, body)
+  }
+
+  /// Makes what must not be shown black in what was fetched.
+  private mutating func blank() throws(RecorderError) {
+    guard exclusions != nil else { return }
+    // What the server told before it answered the grab is waiting; looking at it brings more, which does no harm.
+    try receiveEvents()
+    // Where one only was is black in this frame alone.
+    let isPassing = exclusions.borrow { $0.isPending } ?? false
+    var now = exclusions?.take(at: MonotonicClock.now()) ?? RectSet()
+    if let window = target.window, target.isWindowItself {
+      // Other windows are not in its picture.
+      now = RectSet()
+      if exclusions?.isExcluded(window) == true { now.add(target.rect) }
+    }
+    let (x, y) = target.rootOrigin
+    // What was black until now was not fetched: it is, with the next frame.
+    for rect in now.rects + hidden.rects { memory.clear(rect.offset(x: -x, y: -y)) }
+    if isPassing || !now.contains(hidden) { isWholeNeeded = true }
+    if now != hidden { plan.set(PixelRect(size)) }
+    hidden = now
   }
 
   package mutating func invalidate() { isWholeNeeded = true }
@@ -181,12 +213,14 @@ extension X11VideoSource {
   /// When to look at what no event announces, in ns of `CLOCK_MONOTONIC`.
   private var nextLook: Int64 {
     if let nextSearch { return nextSearch }
-    let pointer = pointer.borrow { $0.nextLook(interval: pace.interval) } ?? .max
+    let release = exclusions.borrow { $0.nextRelease } ?? .max
+    let pointer = min(release, pointer.borrow { $0.nextLook(interval: pace.interval) } ?? .max)
     return target.isMonitor ? min(pointer, nextMonitorLook) : pointer
   }
 
   private mutating func look(at now: Int64) throws(RecorderError) {
     if nextSearch != nil { return try search(at: now) }
+    if let release = exclusions.borrow({ $0.nextRelease }), now >= release { isWholeNeeded = true }
     if target.isMonitor, now >= nextMonitorLook {
       nextMonitorLook = now + Self.monitorInterval
       if target.isMonitorMoved() { target.invalidate() }

@@ -12,8 +12,12 @@ final class XConnection {
   let screen: xcb_screen_t
   /// The root window.
   var root: xcb_window_t { screen.root }
+  /// The screen's number on the display.
+  private let number: Int32
   /// Atoms by name, as far as they were asked for.
   var atoms: [String: xcb_atom_t] = [:]
+  /// The events that were chosen, by window.
+  private var masks: [xcb_window_t: UInt32] = [:]
   private let formats: [xcb_format_t]
   private let isLittleEndian: Bool
   private let visuals: [(depth: UInt8, visual: xcb_visualtype_t)]
@@ -40,6 +44,7 @@ final class XConnection {
     isLittleEndian = setup.pointee.image_byte_order == UInt8(XCB_IMAGE_ORDER_LSB_FIRST.rawValue)
     visuals = Self.visuals(of: screen)
     self.handle = handle
+    self.number = number
     self.display = name.name
     self.screen = screen.pointee
   }
@@ -79,10 +84,30 @@ final class XConnection {
     return data.pointee
   }
 
-  /// Chooses which events of `window` this connection is sent.
+  /// Chooses events of `window` to be sent, beside those that were chosen before.
   func select(_ mask: UInt32, on window: xcb_window_t) {
-    var value = mask
+    let before = masks[window] ?? 0
+    guard before | mask != before else { return }
+    masks[window] = before | mask
+    var value = before | mask
     xcb_change_window_attributes(handle, window, XCB_CW_EVENT_MASK.rawValue, &value)
+  }
+
+  /// Forgets a window that is gone; its number may be another's later.
+  func forget(_ window: xcb_window_t) { masks.removeValue(forKey: window) }
+
+  /// Whether two windows were made by the same client.
+  func isSameClient(_ one: xcb_window_t, _ other: xcb_window_t) -> Bool {
+    guard let setup = xcb_get_setup(handle) else { return false }
+    return (one ^ other) & ~setup.pointee.resource_id_mask == 0
+  }
+
+  /// Whether a compositor draws the screen (EWMH: it owns this selection).
+  var hasCompositor: Bool {
+    let selection = atom("_NET_WM_CM_S\(number)")
+    guard selection != 0 else { return false }
+    let owner = XReply(xcb_get_selection_owner_reply(handle, xcb_get_selection_owner(handle, selection), nil))
+    return owner?.value.owner ?? 0 != 0
   }
 
   /// How pixels of `visual` lie in images.

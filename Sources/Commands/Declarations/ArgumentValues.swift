@@ -11,6 +11,10 @@ extension AudioDeviceSpecification: ExpressibleByArgument {
 }
 
 extension PixelFormat: ExpressibleByArgument {}
+extension WindowExclusion: ExpressibleByArgument {
+  package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
+}
+
 extension ResizePolicy: ExpressibleByArgument {}
 extension ClosePolicy: ExpressibleByArgument {}
 

@@ -21,6 +21,13 @@ package struct RecordCommand: CommandDeclaration {
       128 and the number of the signal that ended it. Standard output is the command's alone then; --keep says when the \
       session is kept. INT, TERM, HUP and QUIT are passed on to the command.
 
+      A window that takes another size is fitted into the picture, which keeps its own; hidden, it stays as it was, and \
+      the session says so.
+
+      --exclude makes the matching windows black wherever they are, with their dialogs and pop-ups, also where another \
+      window covers them, and tells nothing of them; a place that one has left stays black until something is drawn \
+      there. What a window showed before its title first matched is recorded.
+
       Sound is off unless it is asked for: --app-audio records what the applications play, --microphone what the \
       person says; both go into one track. A DEVICE is pulse:SOURCE, alsa:PCM, or one application alone: app:NAME, pid:N or \
       window, the recorded window's.

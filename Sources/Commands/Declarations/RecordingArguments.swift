@@ -28,6 +28,10 @@ package struct RecordingArguments: ParsableArguments {
       "When the recorded window closes: end the recording, or wait for the next one that matches and go on with it.",
       valueName: "POLICY"))
   package var onClose = ClosePolicy.end
+  @Option(
+    help: ArgumentHelp(
+      "Blank the windows with this class=NAME or title~=REGEX, and leave their titles out.", valueName: "WINDOWS"))
+  package var exclude: [WindowExclusion] = []
   @Flag(help: "Wait until the window or monitor appears.")
   package var wait = false
   @Option(
@@ -98,6 +102,7 @@ package struct RecordingArguments: ParsableArguments {
     options.video.lossless = lossless
     if onResize != .fit { options.video.onResize = onResize }
     if onClose != .end { options.video.onClose = onClose }
+    if !exclude.isEmpty { options.exclusions = exclude }
     if wait { options.video.waits = true }
     options.audio.application = appAudio
     options.audio.microphone = microphone
