@@ -11,17 +11,30 @@ package struct ArchiveLocation: Hashable, Sendable {
 
   /// The archive that `environment` names: $RECORDER_ARCHIVE, else $XDG_DATA_HOME/recorder, else
   /// ~/.local/share/recorder.
-  /// - Throws: `RecorderError` (configuration) when none of them is set.
+  /// - Throws: `RecorderError` (configuration) when none of them is set, or the one that counts is not UTF-8.
   package static func standard(_ environment: [String: String]) throws(RecorderError) -> ArchiveLocation {
-    if let path = environment["RECORDER_ARCHIVE"], !path.isEmpty { return ArchiveLocation(path: path) }
+    if let path = environment["RECORDER_ARCHIVE"], !path.isEmpty { return try spelled(path, "RECORDER_ARCHIVE") }
     // A relative XDG_DATA_HOME is to be ignored: XDG Base Directory Specification 0.8.
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return ArchiveLocation(path: "\(data)/recorder") }
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
+      return try spelled("\(data)/recorder", "XDG_DATA_HOME")
+    }
     guard let home = environment["HOME"], !home.isEmpty else {
       throw RecorderError(
         .configuration, "There is no place for the archive: neither RECORDER_ARCHIVE nor HOME is set.",
         hint: "Set RECORDER_ARCHIVE to a folder.")
     }
-    return ArchiveLocation(path: "\(home)/.local/share/recorder")
+    return try spelled("\(home)/.local/share/recorder", "HOME")
+  }
+
+  /// The archive at `path`, which `variable` led to. Bytes that are not UTF-8 have become U+FFFD on their way into the
+  /// environment's text: the path would be another folder's.
+  private static func spelled(_ path: String, _ variable: String) throws(RecorderError) -> ArchiveLocation {
+    guard !path.unicodeScalars.contains("\u{FFFD}") else {
+      throw RecorderError(
+        .configuration, "The path in \(variable) is not valid UTF-8: \(path.printable(atMost: 100)).",
+        hint: "Set RECORDER_ARCHIVE to a folder whose name is.")
+    }
+    return ArchiveLocation(path: path)
   }
 
   /// The names in the archive and in a session, each at one place.

@@ -10,6 +10,8 @@ package enum CommandRunner {
     _ arguments: [ArgumentText], handOver: () throws -> Void
   ) async -> Int32 {
     StandardDescriptors.complete()
+    // A umask that takes rights from the owner would make folders that their owner cannot enter.
+    umask(umask(0o077) & 0o077)
     // A reader that goes away is an error of `write` and no end of the program: a recording goes on. So is a limit of
     // the file's size, which is reported like a full disk.
     signal(SIGPIPE, SIG_IGN)

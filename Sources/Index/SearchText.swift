@@ -25,7 +25,9 @@ enum SearchText {
       word.unicodeScalars.map { kind(of: $0) }.contains { $0 != .separator && $0 != .mark }
     }
     if words.isEmpty { return nil }
-    let phrases = words.map { word in
+    // A word is asked for once: SQLite's time grows with the square of its repetitions.
+    var asked: Set<Substring> = []
+    let phrases = (words.dropLast().filter { asked.insert($0).inserted } + words.suffix(1)).map { word in
       "\"\(String(indexed(String(word)).map { $0 == "\"" ? " " : $0 }))\""
     }
     return "\(column) : (\(phrases.joined(separator: " AND ")) *)"

@@ -156,11 +156,13 @@ package actor SessionIndex {
   /// Runs `body` on the index, opening it first. When the file turns out to be damaged it is moved away and made anew,
   /// and `body` runs once more; when its place refuses to be written, an index in memory stands for it from then on.
   /// - Parameter standIn: whether `body` runs on the one in memory; else what the place said is thrown.
-  /// - Returns: nil when there is no archive.
+  /// - Returns: nil when there is no archive, or no session in it yet.
   private func use<Result>(
     standIn: Bool = true, _ body: (Database) throws(IndexError) -> Result
   ) throws(RecorderError) -> Result? {
     guard let file = try IndexFile(archive.location) else { return nil }
+    // A folder that holds neither sessions nor an index may be anything: nothing is put into it.
+    if file.identity == nil, try !archive.isPresent() { return nil }
     var broken: IndexFile.Identity?
     while true {
       do throws(IndexError) {

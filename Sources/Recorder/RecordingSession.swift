@@ -126,10 +126,15 @@ package actor RecordingSession {
     return outcome
   }
 
+  /// Nanoseconds that a duration may be over before the recording hears of it, on a busy machine. One that hears of it
+  /// later (it was stopped, or the X server held it up) has gone on recording, and says how long.
+  private static let lateness: Int64 = 1_000_000_000
+
   /// Now, or exactly the end of the duration that was asked for.
   private func stopTime(for reason: Manifest.Reason) -> Int64 {
     let now = MonotonicClock.now()
     guard reason == .duration, let duration = parts.manifest.value.options.duration else { return now }
-    return min(now, parts.control.epoch + duration)
+    let asked = parts.control.epoch + duration
+    return now - asked > Self.lateness ? now : min(now, asked)
   }
 }

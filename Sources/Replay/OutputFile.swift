@@ -102,7 +102,7 @@ package struct OutputFile: ~Copyable {
     case EEXIST:
       return RecorderError(
         .cannotCreate, "\(target) exists already.", hint: "Name another file, or give --force to replace it.")
-    case EACCES, EROFS:
+    case EACCES, EPERM:
       return RecorderError(.permission, "\(target) cannot be created: \(String(cString: strerror(number))).")
     case ENOSPC, EDQUOT:
       return RecorderError(

@@ -22,6 +22,12 @@ import Testing
     #expect(try path(["RECORDER_ARCHIVE": "", "XDG_DATA_HOME": "/x", "HOME": "/h"]) == "/x/recorder")
     #expect(try path(["XDG_DATA_HOME": "relative", "HOME": "/h"]) == "/h/.local/share/recorder")
     #expect(failure { () throws(RecorderError) in try ArchiveLocation.standard([:]) }?.code == .configuration)
+    // What was not UTF-8 is another folder.
+    let foreign = ["RECORDER_ARCHIVE", "XDG_DATA_HOME", "HOME"].map { name in [name: "/a/\u{FFFD}"] }
+    for environment in foreign {
+      let error = failure { () throws(RecorderError) in try ArchiveLocation.standard(environment) }
+      #expect(error?.code == .configuration && error?.message.contains("not valid UTF-8: /a/") == true)
+    }
   }
 
   @Test func sessionsAreFoundNewestFirst() throws {

@@ -2,6 +2,7 @@ import Glibc
 import SessionModel
 import TestSupport
 import Testing
+import Threading
 
 /// Ways of being started in which much of what a program takes for granted is missing.
 @Suite(.serialized) struct ClumsyStartTests {
@@ -99,5 +100,58 @@ import Testing
     let result = try shell("ulimit -f 1; $R note last \(note); $R note last \(note)", rig)
     #expect(result.status == ExitCode.writeFailed.rawValue, "\(result.ending)")
     #expect(result.errorText.contains("annotations.ndjson cannot be written: File too large."))
+  }
+
+  /// A duration whose end the recorder slept through ends when it hears of it.
+  @Test func aDurationThatIsHeardOfLateIsLonger() throws {
+    let rig = try rig()
+    let recording = try rig.record(["--duration", "0.5"])
+    recording.process.signal(SIGSTOP)
+    let woken = MonotonicClock.now() + 3_000_000_000
+    try waitUntil("three seconds") { MonotonicClock.now() > woken }
+    recording.process.signal(SIGCONT)
+    #expect(try recording.process.wait().ending == .exit(0))
+    let duration = try rig.manifest(recording.id).duration
+    #expect(duration.seconds > 2.5)
+    // An event from after the end would be a contradiction.
+    #expect(try rig.run(["verify", "last"]).status == 0)
+  }
+
+  @Test func anArchiveWhoseNameIsNoTextIsRefused() throws {
+    let rig = try RecorderRig()
+    let result = try shell("RECORDER_ARCHIVE=$RECORDER_ARCHIVE$(printf '\\377') $R list", rig)
+    #expect(result.status == ExitCode.configuration.rawValue)
+    #expect(result.errorText.hasPrefix("recorder: The path in RECORDER_ARCHIVE is not valid UTF-8: /"))
+  }
+
+  /// A folder without sessions may be anything: looking for them leaves nothing in it.
+  @Test func lookingForSessionsLeavesNothingBehind() throws {
+    let rig = try RecorderRig()
+    let result = try shell(
+      "mkdir $RECORDER_ARCHIVE; $R list && $R search x && $R index rebuild; ls -A $RECORDER_ARCHIVE", rig)
+    #expect(result.text == "")
+    #expect(result.errorText.contains("There are no sessions in \(rig.archive)."))
+    #expect(result.errorText.contains("it has 0 sessions."))
+  }
+
+  @Test func aUmaskThatForbidsTheOwnerIsPassedOver() throws {
+    let rig = try rig()
+    #expect(try shell("umask 0777; $R record --duration 0.2 && $R list", rig).status == 0)
+    let modes = try run(["find", rig.archive, "-printf", "%y%m\n"]).lines
+    #expect(modes.count > 8 && Set(modes) == ["d700", "f600"], "\(modes)")
+  }
+
+  /// A disk that may only be read is no place to create something, whatever is to be created.
+  @Test func whatMayOnlyBeReadCannotTakeAPicture() throws {
+    let rig = try rig()
+    _ = try rig.record(seconds: 0.2)
+    let result = try run(
+      [
+        "unshare", "-rm", "sh", "-c",
+        "mkdir $D && mount --bind $D $D && mount -o remount,ro,bind $D && $R frame last --at 0 -o $D/x.png",
+      ],
+      environment: rig.environment.merging(["R": builtProgram("recorder"), "D": rig.folder.file("out")]) { $1 })
+    #expect(result.status == ExitCode.cannotCreate.rawValue)
+    #expect(result.errorText == "recorder: \(rig.folder.file("out"))/x.png cannot be created: Read-only file system.\n")
   }
 }

@@ -60,6 +60,11 @@ import Testing
   }
 
   /// Case I01: what looks like the index's own syntax is words.
+  /// SQLite's time grows with the square of a word's repetitions.
+  @Test func aWordIsAskedForOnce() {
+    #expect(SearchText.pattern("a b a A b a", column: "words") == "words : (\"a\" AND \"b\" AND \"A\" AND \"a\" *)")
+  }
+
   @Test(arguments: [
     "multi-agent", "a'b", "\"", "\"a", "a\"b\"c", "NOT x", "a OR b", "a AND", "(", ")", "a*", "*", "^a", "a:b",
     "words:x", "{words}: x", "-x", "+x", "NEAR(a b)", "a NEAR/2 b", ";", "--", "%", "_", "\\", "\0", "a\0b", "[", "]",
