@@ -81,6 +81,8 @@ package struct ControlClient: ~Copyable {
   ///   as the disk does.
   /// - Throws: `RecorderError`: busy when there is no answer; what the answer says.
   package mutating func ask(_ request: ControlRequest, waiting: Bool = false) throws(RecorderError) -> ControlResponse {
+    // One that is stopped or hangs would be waited for without end.
+    if waiting { _ = try ask(ControlRequest(.status)) }
     try send(request)
     let deadline = waiting ? nil : MonotonicClock.now() + Self.patience
     guard let response = try next(until: deadline) else { throw gone }

@@ -6,8 +6,7 @@ extension StringProtocol {
     for scalar in unicodeScalars {
       switch scalar.value {
       case 0x09, 0x0A, 0x0D: result.unicodeScalars.append(" ")
-      case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF:
-        result += "\\u{\(String(scalar.value, radix: 16))}"
+      case _ where scalar.isHidden: result += "\\u{\(String(scalar.value, radix: 16))}"
       default: result.unicodeScalars.append(scalar)
       }
     }
@@ -17,5 +16,16 @@ extension StringProtocol {
   /// `printable`, at most `count` characters long, the cut marked by an ellipsis.
   package func printable(atMost count: Int) -> String {
     self.count <= count ? printable : String(prefix(Swift.max(0, count - 1))).printable + "…"
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a terminal obeys it or a person does not see it: control characters (C0, DEL, C1) and the bidirectional and
+  /// invisible formatting characters. All are in the basic plane.
+  package var isHidden: Bool {
+    switch value {
+    case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: true
+    default: false
+    }
   }
 }

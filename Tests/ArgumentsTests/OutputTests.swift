@@ -1,5 +1,7 @@
 import Commands
+import FoundationEssentials
 import Glibc
+import SessionModel
 import Testing
 
 @Suite struct OutputTests {
@@ -22,6 +24,15 @@ import Testing
         b
 
         """)
+  }
+
+  /// JSON is printed on terminals too, and C1's CSI drives one as well as an escape does.
+  @Test func jsonDrivesNoTerminal() throws {
+    let text = "a\u{9B}31m\u{7F}\u{202E}\u{1B}[0m\n漢🙂e\u{301}\u{FEFF}"
+    let json = try StandardOutput.escaped(JSONEncoder.canonical().encode([text]))
+    let printed = String(decoding: json, as: UTF8.self)
+    #expect(printed == #"["a\u009b31m\u007f\u202e\u001b[0m\n漢🙂e\#u{301}\ufeff"]"#)
+    #expect(try JSONDecoder().decode([String].self, from: json) == [text])
   }
 
   @Test func linesAreCutToTheTerminal() {

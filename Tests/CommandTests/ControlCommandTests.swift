@@ -119,6 +119,25 @@ import Testing
     #expect(try next.status().state == .finished)
   }
 
+  /// `stop` and `split` wait for as long as the disk takes, but not for a recorder that does not answer at all.
+  @Test func aRecorderThatHangsIsNotWaitedFor() throws {
+    let (rig, _) = try rig()
+    let recording = try StartedRecording(rig)
+    kill(recording.pid, SIGSTOP)
+    defer { kill(recording.pid, SIGCONT) }
+    for command in ["stop", "split"] {
+      let result = try rig.run([command], seconds: 30)
+      #expect(result.status == ExitCode.busy.rawValue)
+      let sentence = "recorder: The recorder \(recording.pid) does not answer. See whether it is stopped or hangs.\n"
+      #expect(result.errorText == sentence)
+    }
+    // What it was not asked for does not happen later.
+    kill(recording.pid, SIGCONT)
+    _ = try recording.tell(["mark", "after"])
+    #expect(try rig.manifest(recording.id).state == .recording)
+    try recording.stop()
+  }
+
   @Test func aWatcherSeesEachChangeUntilTheEnd() throws {
     let (rig, _) = try rig()
     let recording = try StartedRecording(rig)

@@ -14,7 +14,7 @@ package enum StandardOutput {
   /// Writes `value` as indented JSON.
   /// - Throws: as `line`.
   package static func json(_ value: some Encodable) throws {
-    try write(JSONEncoder.canonical(pretty: true).encode(value) + [UInt8(ascii: "\n")])
+    try write(escaped(JSONEncoder.canonical(pretty: true).encode(value)) + [UInt8(ascii: "\n")])
   }
 
   /// Writes each of `values` as JSON on a line of its own.
@@ -23,7 +23,7 @@ package enum StandardOutput {
     let encoder = JSONEncoder.canonical()
     var buffer = Data()
     for value in values {
-      buffer += try encoder.encode(value)
+      buffer += try escaped(encoder.encode(value))
       buffer.append(UInt8(ascii: "\n"))
       // One system call for so many lines, and a reader that is not kept waiting for long.
       if buffer.count >= 1 << 16 {
@@ -32,6 +32,23 @@ package enum StandardOutput {
       }
     }
     try write(buffer)
+  }
+
+  /// `json` with the hidden characters that the encoder leaves in its strings (DEL, C1, bidirectional ones) escaped: the
+  /// same JSON, and no window's title can drive the terminal that it is printed on.
+  package static func escaped(_ json: Data) -> Data {
+    guard json.contains(where: { $0 >= 0x7F }) else { return json }
+    var result = ""
+    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+      // Below it the encoder has escaped what is in a string; the rest are its own line ends.
+      if scalar.value >= 0x7F, scalar.isHidden {
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return Data(result.utf8)
   }
 
   /// Writes `table`: cut to the terminal's width when standard output is one, whole otherwise.
