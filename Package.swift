@@ -37,8 +37,9 @@ let package = Package(
     // libpulse.pc carries flags that the package manager refuses with a warning: the module map links it.
     .systemLibrary(name: "CPulse"),
     .systemLibrary(
-      name: "CFFmpeg", pkgConfig: "libavformat libavcodec libswresample libswscale libavutil"),
+      name: "CFFmpeg", pkgConfig: "libavfilter libavformat libavcodec libswresample libswscale libavutil"),
     .systemLibrary(name: "CYUV"),
+    .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128"),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
     .systemLibrary(name: "CNettle", pkgConfig: "nettle"),
@@ -47,7 +48,7 @@ let package = Package(
     library("SessionModel", []),
     library("Threading", ["SessionModel", "CLinux"]),
     library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse", "CYUV"]),
-    library("Media", ["SessionModel", "CFFmpeg", "CYUV"]),
+    library("Media", ["SessionModel", "CFFmpeg", "CYUV", "CEBUR128"]),
     library("Archive", ["SessionModel", "CNettle"]),
     library("Control", ["SessionModel", "Threading", "CLinux"]),
     library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive", "Control"]),

@@ -39,6 +39,13 @@ package struct Picture: ~Copyable {
     self.frame = made
   }
 
+  /// Makes a frame that holds nothing yet.
+  /// - Throws: `RecorderError` (systemCall) when no memory is left.
+  init(empty: Void) throws(RecorderError) {
+    guard let frame = av_frame_alloc() else { throw outOfMemory("a block of sound") }
+    self.frame = frame
+  }
+
   /// Takes the frame that a decoder filled.
   init(taking frame: UnsafeMutablePointer<AVFrame>) { self.frame = frame }
 

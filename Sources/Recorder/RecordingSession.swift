@@ -115,6 +115,7 @@ package actor RecordingSession {
     manifest.statistics = Manifest.Statistics(
       frames: parts.control.frames.load(ordering: .relaxed),
       droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed), bytes: bytes)
+    manifest.statistics?.sound = parts.audio?.statistics
     parts.disk.stop()
     let (sealed, sealError) = parts.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
     manifest = sealed

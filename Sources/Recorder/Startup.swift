@@ -50,7 +50,7 @@ struct Startup {
     var (session, file) = (SessionWriter?.none, MuxPipeline?.none)
     do throws(RecorderError) {
       try startGrabbing(plan, source, video, control, changes)
-      let streams = [video.stream] + (audio.map { [$0.stream] } ?? [])
+      let streams = [video.stream] + (audio?.streams ?? [])
       let clock = Self.clock(epoch: control.epoch)
       let writer = try SessionWriter.create(in: archive, at: clock.utc) { id in
         makeManifest(id, plan, source, clock, streams, audio)
@@ -71,8 +71,9 @@ struct Startup {
       changes.start(report)
       if let warning = source.ambiguity { report(Event(time: .zero, kind: .warning, text: warning)) }
       audio?.start(
-        epoch: control.epoch, emit: { packet in _ = packets.push(MuxItem(packet: packet, stream: 1)) },
-        report: soundReport(report, control), fail: { error in control.fail(.failed, error) })
+        epoch: control.epoch,
+        emit: { packet, track in _ = packets.push(MuxItem(packet: packet, stream: 1 + track)) },
+        report: soundReport(report, control), advise: report, fail: { error in control.fail(.failed, error) })
       let events = try WindowEventSource(
         display: source.display, epoch: control.epoch, exclusions: options.exclusions ?? [], emit: report,
         ended: eventsEnded(report, control))
@@ -199,7 +200,8 @@ extension Startup {
         (track.size, track.encodedSize) = (plan.pictureSize, plan.encoder.size)
       } else {
         (track.sampleRate, track.channels) = (stream.sampleRate, stream.channels)
-        track.inputs = audio?.inputs
+        // The picture is the first track.
+        track.inputs = audio?.trackInputs[index - 1]
       }
       return track
     }

@@ -246,6 +246,23 @@ package struct Manifest: Hashable, Codable, Sendable {
     package init(arguments: [String]) { self.arguments = arguments }
   }
 
+  /// What was heard of one input, or of the mix.
+  package struct Sound: Hashable, Codable, Sendable {
+    /// `mix`, `application` or `microphone`.
+    package var name: String
+    /// The part of the time in which it was digital silence, 0 to 1.
+    package var silentShare: Double
+    /// The highest sample, in dB of full scale; nil when all was silence.
+    package var peak: Double?
+    /// How loud it was after EBU R 128, in LUFS; nil when nothing was loud enough to count.
+    package var loudness: Double?
+
+    /// Makes what was heard.
+    package init(name: String, silentShare: Double, peak: Double?, loudness: Double?) {
+      (self.name, self.silentShare, self.peak, self.loudness) = (name, silentShare, peak, loudness)
+    }
+  }
+
   /// Counts of one recording.
   package struct Statistics: Hashable, Codable, Sendable {
     /// Frames encoded.
@@ -254,6 +271,8 @@ package struct Manifest: Hashable, Codable, Sendable {
     package var droppedFrames: Int
     /// Bytes of all media files.
     package var bytes: Int64
+    /// What was heard: the mix, then each input; nil without sound.
+    package var sound: [Sound]?
 
     /// Makes counts.
     package init(frames: Int, droppedFrames: Int, bytes: Int64) {

@@ -202,53 +202,6 @@ package struct VideoOptions: Hashable, Codable, Sendable {
   package static let framesPerSecondRange = 1...240
 }
 
-/// Where one sound input comes from, as a person names it.
-package enum AudioDeviceSpecification: Hashable, Codable, Sendable {
-  /// The monitor of the default output for application sound, the default input for a microphone.
-  case standard
-  /// A PulseAudio source by its name.
-  case pulse(source: String)
-  /// An ALSA PCM by its name.
-  case alsa(pcm: String)
-  /// What one application plays, by its name.
-  case application(name: String)
-  /// What one process and those that descend from it play.
-  case process(id: Int)
-  /// What the process of the recorded window and those that descend from it play.
-  case window
-
-  /// The device that `text` names: empty is the standard one, `app:NAME`, `pid:N`, `window`, `pulse:SOURCE`, `alsa:PCM`.
-  /// - Throws: `RecorderError` (usage) that says what was expected.
-  package init(parsing text: String) throws(RecorderError) {
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    switch (parts[0], parts.count == 2 ? String(parts[1]) : "") {
-    case ("", ""), ("default", ""): self = .standard
-    case ("pulse", let name) where !name.isEmpty && !name.contains("\0"): self = .pulse(source: name)
-    case ("alsa", let name) where !name.isEmpty && !name.contains("\0"): self = .alsa(pcm: name)
-    case ("app", let name) where !name.isEmpty && !name.contains("\0"): self = .application(name: name)
-    case ("pid", let text) where isDigits(text) && (Int(text) ?? 0) > 0: self = .process(id: Int(text) ?? 0)
-    case ("window", ""): self = .window
-    default:
-      throw RecorderError(
-        .usage, "\"\(text.printable(atMost: 60))\" names no sound device.",
-        hint: "Write app:NAME, pid:N, window, pulse:SOURCE or alsa:PCM, or leave the value out for the default device.")
-    }
-  }
-}
-
-/// The sound's options; a nil device is not recorded.
-package struct AudioOptions: Hashable, Codable, Sendable {
-  /// What the applications play.
-  package var application: AudioDeviceSpecification?
-  /// What the person says.
-  package var microphone: AudioDeviceSpecification?
-  /// The mixed track's bit rate, in bits a second: transparent for stereo AAC at 48 kHz.
-  package var bitRate = 160_000
-
-  /// Makes the defaults: no sound, as a screen share starts.
-  package init() {}
-}
-
 /// How a recording treats the disk.
 package struct StorageOptions: Hashable, Codable, Sendable {
   /// Nanoseconds between two times at which the disk is made to take what was recorded: what a power cut can cost.

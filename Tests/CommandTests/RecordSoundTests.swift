@@ -56,8 +56,15 @@ import Threading
     let part = Array(sound[both..<both + 28_800])
     #expect(abs(decibels(usualAmplitude(of: 1000, in: part), over: 0.25)) < 1)
     #expect(abs(decibels(usualAmplitude(of: 440, in: part), over: 0.25)) < 1)
-    let track = try #require(try rig.manifest(recording.id).tracks.last)
-    #expect(track.inputs == ["application", "microphone"])
+    let manifest = try rig.manifest(recording.id)
+    #expect(
+      manifest.tracks.map(\.inputs) == [nil, ["application", "microphone"], ["application"], ["microphone"]])
+    let stems = try (MediaFile.sound(file, track: 1), MediaFile.sound(file, track: 2))
+    #expect(abs(stems.0.count - sound.count) <= 1 && abs(stems.1.count - sound.count) <= 1)
+    #expect(usualAmplitude(of: 440, in: Array(stems.0[both..<both + 28_800])) < 0.000_25)
+    #expect(usualAmplitude(of: 1000, in: Array(stems.1[both..<both + 28_800])) < 0.000_25)
+    let shownText = try rig.run(["show", recording.id.description]).text
+    for name in ["mix", "application", "microphone"] { #expect(shownText.contains("Sound, \(name):"), "\(shownText)") }
   }
 
   @Test func withoutASoundServerThePictureIsRecordedAndAWarningSaysSo() throws {

@@ -12,7 +12,7 @@ final class AudioRecording: Sendable {
   /// The session's epoch, in ns of `CLOCK_MONOTONIC`.
   let epoch: Int64
   private let events: Events
-  private let packets = BoundedQueue<Packet>(capacity: 1 << 16)
+  private let packets: [BoundedQueue<Packet>]
 
   /// What can be shared with the pipeline's closures.
   private final class Events: Sendable {
@@ -26,11 +26,12 @@ final class AudioRecording: Sendable {
     pipeline = try #require(
       try AudioPipeline(options, windowProcess: windowProcess, server: server?.address ?? address))
     epoch = MonotonicClock.now()
-    let (events, packets) = (Events(), packets)
-    self.events = events
+    let events = Events()
+    let packets = pipeline.streams.map { _ in BoundedQueue<Packet>(capacity: 1 << 16) }
+    (self.events, self.packets) = (events, packets)
+    let report: @Sendable (Event) -> Void = { event in events.list.withLock { $0.append(event) } }
     pipeline.start(
-      epoch: epoch, emit: { packet in _ = packets.push(packet) },
-      report: { event in events.list.withLock { $0.append(event) } },
+      epoch: epoch, emit: { packet, track in _ = packets[track].push(packet) }, report: report, advise: report,
       fail: { Issue.record($0) })
   }
 
@@ -50,12 +51,19 @@ final class AudioRecording: Sendable {
     try waitUntil("\(seconds) s of the session") { now.seconds >= seconds }
   }
 
-  /// Ends it and decodes the track.
+  /// Ends it and decodes the mix.
   /// - Returns: interleaved stereo samples from the session's epoch on.
-  func finish(at end: Timestamp) throws -> Track {
+  func finish(at end: Timestamp) throws -> Track { try finishAll(at: end)[0] }
+
+  /// Ends it and decodes every track.
+  func finishAll(at end: Timestamp) throws -> [Track] {
     #expect(pipeline.stop(at: end) == nil)
+    return try zip(packets, pipeline.streams).map { packets, stream in try Self.decode(packets, stream) }
+  }
+
+  private static func decode(_ packets: BoundedQueue<Packet>, _ stream: StreamDescription) throws -> Track {
     packets.close()
-    var decoder = try AudioDecoder(pipeline.stream)
+    var decoder = try AudioDecoder(stream)
     var track = Track()
     func add(_ samples: UnsafeBufferPointer<Float>, _ time: Timestamp) {
       let skipped = min(samples.count, max(0, -Int((time.seconds * 48_000).rounded())) * 2)

@@ -9,6 +9,8 @@ package struct ALSASource: ~Copyable, AudioSource {
   package let deviceName: String
   // ALSA's names lead to one device, or its plugin follows by itself.
   package let isOutdated = false
+  // What mutes a card is in its mixer, whose controls mean something else on each.
+  package let isMuted = false
   private let pcm: OpaquePointer
   private let sampleFormat: ALSASampleFormat
   /// Where samples that are no floats are read to.

@@ -10,6 +10,8 @@ package protocol AudioSource: ~Copyable {
 
   /// Whether the person has chosen another device since, so that this one is to be opened again by its name.
   var isOutdated: Bool { get }
+  /// Whether the person, or a program, has muted the device, as far as it is known.
+  var isMuted: Bool { get }
   /// Why the device delivers nothing now.
   var outage: AudioHole { get }
 

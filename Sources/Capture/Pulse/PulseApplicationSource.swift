@@ -10,6 +10,7 @@ package struct PulseApplicationSource: ~Copyable, AudioSource {
   package let format = AudioFormat(sampleRate: AudioFormat.mix.sampleRate, channels: 1)
   package let deviceName: String
   package let isOutdated = false
+  package let isMuted = false
   private let application: AudioApplication
   /// The streams that are listened to, by the server's numbers; a free place is nil.
   private var streams: [(number: UInt32, stream: PulseStream)?]

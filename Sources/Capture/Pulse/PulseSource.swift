@@ -4,6 +4,7 @@ package import SessionModel
 /// becomes outdated when the person chooses another.
 package struct PulseSource: ~Copyable, AudioSource {
   package private(set) var isOutdated = false
+  package private(set) var isMuted = false
   /// What was asked for: a name of the server, or of one of its defaults.
   private let name: String
   private let stream: PulseStream
@@ -15,6 +16,7 @@ package struct PulseSource: ~Copyable, AudioSource {
   package init(source: String, server: String? = nil) throws(RecorderError) {
     let connection = try PulseConnection(server: server)
     stream = try PulseStream(.source(source), of: connection)
+    isMuted = PulseMute.ask(stream.deviceName, connection) ?? false
     name = source
     self.connection = connection
   }
@@ -29,7 +31,7 @@ package struct PulseSource: ~Copyable, AudioSource {
         return true
       }
       try checkAlive()
-      follow(until: deadline)
+      learn(until: deadline)
       if isOutdated { return false }
       guard connection.turn(until: deadline) else {
         try checkAlive()
@@ -50,9 +52,11 @@ package struct PulseSource: ~Copyable, AudioSource {
     return !stream.isAlive ? .lost : stream.isSuspended ? .suspended : .stalled
   }
 
-  /// Looks whether the name leads to another device now.
-  private mutating func follow(until deadline: Int64) {
-    guard connection.takeNews().defaults, let defaults = PulseDefaults.ask(connection, until: deadline),
+  /// Looks whether the name leads to another device now, and whether the device was muted.
+  private mutating func learn(until deadline: Int64) {
+    let news = connection.takeNews()
+    if news.devices { isMuted = PulseMute.ask(deviceName, connection) ?? isMuted }
+    guard news.defaults, let defaults = PulseDefaults.ask(connection, until: deadline),
       let now = defaults.source(called: name)
     else { return }
     isOutdated = now != deviceName

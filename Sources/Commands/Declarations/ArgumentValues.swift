@@ -10,6 +10,14 @@ extension AudioDeviceSpecification: ExpressibleByArgument {
   package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
 }
 
+extension AudioGains: ExpressibleByArgument {
+  package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
+}
+
+extension AudioCodec: ExpressibleByArgument {}
+
+extension StemSelection: ExpressibleByArgument {}
+
 extension PixelFormat: ExpressibleByArgument {}
 extension WindowExclusion: ExpressibleByArgument {
   package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }

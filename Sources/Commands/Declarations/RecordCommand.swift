@@ -29,7 +29,7 @@ package struct RecordCommand: CommandDeclaration {
       there. What a window showed before its title first matched is recorded.
 
       Sound is off unless it is asked for: --app-audio records what the applications play, --microphone what the \
-      person says; both go into one track. A DEVICE is pulse:SOURCE, alsa:PCM, or one application alone: app:NAME, pid:N or \
+      person says; both are mixed into the first track, and each follows as a track of its own. A DEVICE is pulse:SOURCE, alsa:PCM, or one application alone: app:NAME, pid:N or \
       window, the recorded window's.
       """,
     examples: [

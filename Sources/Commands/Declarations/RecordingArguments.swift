@@ -42,6 +42,15 @@ package struct RecordingArguments: ParsableArguments {
     defaultAsFlag: AudioDeviceSpecification.standard,
     help: ArgumentHelp("Record the microphone.", valueName: "DEVICE"))
   package var microphone: AudioDeviceSpecification?
+  @Option(
+    help: ArgumentHelp(
+      "Keep each input as a track of its own after the mix (all), or the mix alone (none).", valueName: "S"))
+  package var stems = AudioOptions().stems
+  @Option(
+    help: ArgumentHelp("Make an input louder or softer in the mix, in dB: app=-6dB,mic=+3dB.", valueName: "GAIN"))
+  package var gain: AudioGains?
+  @Option(help: ArgumentHelp("How sound is encoded: aac, opus, flac or pcm.", valueName: "CODEC"))
+  package var audioCodec = AudioOptions().codec
   @Option(help: ArgumentHelp("End after this time: 20, 1:30, 500ms, 20s, 5m, 2h.", valueName: "T"))
   package var duration: TimeSpan?
   @Option(help: ArgumentHelp("End at this time of day, today or tomorrow: HH:MM or HH:MM:SS.", valueName: "TIME"))
@@ -106,6 +115,9 @@ package struct RecordingArguments: ParsableArguments {
     if wait { options.video.waits = true }
     options.audio.application = appAudio
     options.audio.microphone = microphone
+    options.audio.stems = stems
+    options.audio.gains = gain ?? AudioGains()
+    options.audio.codec = audioCodec
     options.strict = strict
     options.storage.syncInterval = sync.nanoseconds
     options.storage.warnBelow = warnFree.bytes

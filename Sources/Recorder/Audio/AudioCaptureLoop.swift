@@ -21,6 +21,8 @@ struct AudioCaptureLoop: ~Copyable {
   /// The outage that the person was told of.
   private var isTold = false
   private var wasOpen = false
+  private var soundGuard: SoundGuard
+  private var isMuted = false
   /// Whether the person chose another device, which is to be opened next.
   private var isSwitching = false
   /// Tells when a missing device may have come; nil while there is no server to ask.
@@ -42,6 +44,7 @@ struct AudioCaptureLoop: ~Copyable {
     opened: BoundedQueue<RecorderError?>
   ) {
     (self.input, self.reporter, self.free, self.filled, self.opened) = (input, reporter, free, filled, opened)
+    soundGuard = SoundGuard(isNeverSilent: input.role == .microphone)
   }
 
   /// Captures until `input.isStopping`.
@@ -102,6 +105,7 @@ struct AudioCaptureLoop: ~Copyable {
         hole = source.outage
         throw error
       }
+      if source.isMuted != isMuted { tellMuted(source.isMuted, source.deviceName) }
       lastSound = MonotonicClock.now()
       input.outage = .stalled
       input.lastSound.store(lastSound, ordering: .relaxed)
@@ -143,7 +147,11 @@ struct AudioCaptureLoop: ~Copyable {
     if isBeginning { block.isBeginning = true }
     block.input = input.index
     let count = block.frames * block.format.channels
-    input.note(level: UnsafeBufferPointer(start: block.samples, count: count).reduce(0) { max($0, $1.magnitude) })
+    let samples = UnsafeBufferPointer(start: block.samples, count: count)
+    input.note(level: samples.reduce(0) { max($0, $1.magnitude) })
+    // The streams of an application play at the same time as its silence, which counts the time.
+    let seconds = block.part == 0 ? Double(block.frames) / Double(block.format.sampleRate) : 0
+    if let finding = soundGuard.look(at: samples, seconds: seconds) { tell(finding) }
     guard var empty = free.tryPop() else {
       hole = block.hole == .none ? .backlog : block.hole
       isBeginning = block.isBeginning
@@ -176,6 +184,30 @@ struct AudioCaptureLoop: ~Copyable {
     isTold = true
     reporter.tell(
       .warning, "\(failure.message) The \(input.title) is silent until it is there again.")
+  }
+
+  private mutating func tellMuted(_ isMuted: Bool, _ name: String) {
+    self.isMuted = isMuted
+    let name = name.printable(atMost: 120)
+    if isMuted {
+      reporter.tell(
+        .warning, "The \(input.title) is muted in the sound server (\(name)): it is silent.", isAdvice: true)
+    } else {
+      reporter.tell(.device, "The \(input.title) is no longer muted (\(name)).")
+    }
+  }
+
+  private func tell(_ finding: SoundGuard.Finding) {
+    switch finding {
+    case .silent:
+      // Why has been told already.
+      if isMuted { return }
+      let hint =
+        input.role == .application ? "does anything play on this device" : "is it muted, or another device meant"
+      reporter.tell(.warning, "The \(input.title) has been wholly silent for four seconds: \(hint)?", isAdvice: true)
+    case .clipped:
+      reporter.tell(.warning, "The \(input.title) is too loud and clips: turn it down at its source.", isAdvice: true)
+    }
   }
 
   private func stalled(_ name: String) -> RecorderError {

@@ -1,4 +1,5 @@
 internal import Capture
+import Glibc
 import SessionModel
 import Synchronization
 internal import Threading
@@ -39,15 +40,26 @@ final class AudioInput: Sendable {
   /// Wakes the thread while it waits to try again.
   let wake: WakeSignal
   private let loudest = Atomic<UInt32>(0)
+  private let gainValue: Atomic<UInt32>
+
+  /// What its samples are multiplied by before they are summed.
+  var gain: Float {
+    get { Float(bitPattern: gainValue.load(ordering: .relaxed)) }
+    set { gainValue.store(newValue.bitPattern, ordering: .relaxed) }
+  }
 
   /// Describes the input that `specification` names.
-  /// - Parameter windowProcess: the process of the recorded window, as far as it is known.
+  /// - Parameters:
+  ///   - gain: in dB.
+  ///   - windowProcess: the process of the recorded window, as far as it is known.
   /// - Throws: `RecorderError`: unavailable when the window's process is meant and not known, systemCall when no
   ///   descriptor is left.
   init(
-    _ role: Role, index: Int, specification: AudioDeviceSpecification, windowProcess: Int?, server: String?
+    _ role: Role, index: Int, specification: AudioDeviceSpecification, gain: Double, windowProcess: Int?,
+    server: String?
   ) throws(RecorderError) {
     (self.role, self.index, self.server) = (role, index, server)
+    gainValue = Atomic(Self.factor(of: gain).bitPattern)
     switch specification {
     case .standard: devices = role == .application ? [.defaultMonitor] : AudioDevice.defaultMicrophones
     case .pulse(let source): devices = [.pulse(source: source)]
@@ -65,6 +77,9 @@ final class AudioInput: Sendable {
     isDemanded = specification != .standard
     wake = try WakeSignal()
   }
+
+  /// What samples are multiplied by for a gain of so many dB.
+  static func factor(of decibels: Double) -> Float { Float(pow(10, decibels / 20)) }
 
   /// What a person calls it.
   var title: String { role == .application ? "application sound" : "microphone" }

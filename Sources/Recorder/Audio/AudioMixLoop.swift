@@ -4,18 +4,24 @@ import SessionModel
 import Synchronization
 internal import Threading
 
-/// The mix thread's work: puts every input's blocks in their places, sums the inputs, and encodes the sum without a gap
-/// from the session's epoch to its end.
+/// The mix thread's work: puts every input's blocks in their places, sums the inputs, and encodes the sum and the inputs
+/// without a gap from the session's epoch to its end.
 struct AudioMixLoop: ~Copyable {
-  private var encoder: AudioEncoder
+  /// The mix, then each input.
+  private let tracks: [AudioTrack]
+  private var limiter: Limiter
   private let shared: AudioShared
   private let epoch: Int64
   private let buses: [AudioBus]
-  private let emit: @Sendable (consuming Packet) -> Void
+  private let emit: @Sendable (consuming Packet, Int) -> Void
   private let sum: UnsafeMutableBufferPointer<Float>
   /// One input's part of the sum.
   private let part: UnsafeMutableBufferPointer<Float>
-  /// Frames encoded so far.
+  /// Frames that are mixed at a time: the encoders' packet.
+  private let step: Int
+  /// What each input was multiplied by last.
+  private var gains: [Float]
+  /// Frames mixed so far.
   private var position: Int64 = 0
 
   /// Nanoseconds that the mix stays behind the clock, so that a stop can still cut anywhere in them; less than is
@@ -27,17 +33,19 @@ struct AudioMixLoop: ~Copyable {
   private static var tick: Int64 { 50_000_000 }
 
   init(
-    encoder: consuming AudioEncoder, shared: AudioShared, epoch: Int64,
-    emit: @escaping @Sendable (consuming Packet) -> Void
+    tracks: [AudioTrack], limiter: consuming Limiter, shared: AudioShared, epoch: Int64,
+    emit: @escaping @Sendable (consuming Packet, Int) -> Void
   ) {
     let reporter = shared.reporter
     buses = shared.inputs.map { input in
       AudioBus(name: input.role.rawValue, epoch: epoch) { gap in reporter.tell(gap) }
     }
-    sum = .allocate(capacity: encoder.frameSize * AudioFormat.mix.channels)
-    part = .allocate(capacity: encoder.frameSize * AudioFormat.mix.channels)
-    (self.shared, self.epoch, self.emit) = (shared, epoch, emit)
-    self.encoder = encoder
+    step = tracks.map(\.frameSize).max() ?? 0
+    sum = .allocate(capacity: step * AudioFormat.mix.channels)
+    part = .allocate(capacity: step * AudioFormat.mix.channels)
+    gains = shared.inputs.map(\.gain)
+    (self.tracks, self.shared, self.epoch, self.emit) = (tracks, shared, epoch, emit)
+    self.limiter = limiter
   }
 
   deinit {
@@ -46,7 +54,7 @@ struct AudioMixLoop: ~Copyable {
   }
 
   /// Mixes until the end that was asked for.
-  /// - Throws: `RecorderError` when the encoder fails.
+  /// - Throws: `RecorderError` when an encoder fails.
   mutating func run() throws(RecorderError) {
     while true {
       let now = MonotonicClock.now()
@@ -55,10 +63,10 @@ struct AudioMixLoop: ~Copyable {
       while let block = shared.filled.tryPop() { place(block) }
       let end = shared.end
       try mix(to: limit(at: now, end: end), isLast: false)
-      if let end, position + Int64(encoder.frameSize) > end.frame, isComplete(to: end, at: now) {
+      if let end, position + Int64(step) > end.frame, isComplete(to: end, at: now) {
         try mix(to: end.frame, isLast: true)
         for bus in buses { bus.finish() }
-        try encoder.finish(emit: emit)
+        try finish()
         return
       }
     }
@@ -94,21 +102,54 @@ struct AudioMixLoop: ~Copyable {
   /// Sums and encodes up to `frame`: whole packets, and what is left when it is the last call.
   private mutating func mix(to frame: Int64, isLast: Bool) throws(RecorderError) {
     while position < frame {
-      let count = min(encoder.frameSize, Int(frame - position))
-      guard count == encoder.frameSize || isLast, let target = sum.baseAddress, let own = part.baseAddress
-      else { return }
-      let samples = count * AudioFormat.mix.channels
-      target.update(repeating: 0, count: samples)
-      for (bus, input) in zip(buses, shared.inputs) {
-        own.update(repeating: 0, count: samples)
-        bus.take(count, addingTo: own, because: input.outage)
-        shared.quiet.silence(own, input.index, from: position, count: count)
-        for index in 0..<samples { target[index] += own[index] }
-      }
-      // Two inputs at full scale make more than full scale: cut, rather than wrapped or scaled by the encoder.
-      for index in 0..<samples { target[index] = min(1, max(-1, target[index])) }
-      try encoder.encode(UnsafeBufferPointer(start: target, count: samples), at: position, emit: emit)
+      let count = min(step, Int(frame - position))
+      guard count == step || isLast else { return }
+      try mix(count)
       position += Int64(count)
     }
+  }
+
+  /// Sums and encodes the next `count` frames.
+  private mutating func mix(_ count: Int) throws(RecorderError) {
+    guard let target = sum.baseAddress, let own = part.baseAddress else { return }
+    let samples = count * AudioFormat.mix.channels
+    target.update(repeating: 0, count: samples)
+    for (index, input) in shared.inputs.enumerated() {
+      own.update(repeating: 0, count: samples)
+      buses[index].take(count, addingTo: own, because: input.outage)
+      shared.quiet.silence(own, input.index, from: position, count: count)
+      try write(UnsafeBufferPointer(start: own, count: samples), to: 1 + index)
+      add(own, to: target, count: count, from: gains[index], to: input.gain)
+      gains[index] = input.gain
+    }
+    let (tracks, emit) = (tracks, emit)
+    try limiter.process(UnsafeBufferPointer(start: target, count: samples)) { (limited) throws(RecorderError) in
+      try tracks[0].write(limited) { packet in emit(packet, 0) }
+    }
+  }
+
+  private func write(_ samples: UnsafeBufferPointer<Float>, to index: Int) throws(RecorderError) {
+    try tracks[index].write(samples) { packet in emit(packet, index) }
+  }
+
+  /// Adds `count` frames, their gain going evenly from the one to the other so that a change makes no click.
+  private func add(
+    _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int, from first: Float,
+    to last: Float
+  ) {
+    let change = (last - first) / Float(count)
+    for frame in 0..<count {
+      let gain = first + change * Float(frame)
+      target[2 * frame] += gain * source[2 * frame]
+      target[2 * frame + 1] += gain * source[2 * frame + 1]
+    }
+  }
+
+  private mutating func finish() throws(RecorderError) {
+    let (tracks, emit) = (tracks, emit)
+    try limiter.finish { (limited) throws(RecorderError) in
+      try tracks[0].write(limited) { packet in emit(packet, 0) }
+    }
+    for (index, track) in tracks.enumerated() { try track.finish { packet in emit(packet, index) } }
   }
 }

@@ -1,36 +1,42 @@
 internal import Media
 import SessionModel
+import Synchronization
 internal import Threading
 
-/// The thread that mixes and encodes: it makes the encoder, waits for the session to begin, and works until its end.
+/// The thread that mixes and encodes: it makes the encoders, waits for the session to begin, and works until its end.
 final class AudioMixThread: Sendable {
   /// What the thread is told when the session begins.
   private struct Start: Sendable {
     let epoch: Int64
-    let emit: @Sendable (consuming Packet) -> Void
+    let emit: @Sendable (consuming Packet, Int) -> Void
     let fail: @Sendable (RecorderError) -> Void
   }
 
-  /// The encoded stream, for the file's header.
-  let stream: StreamDescription
+  /// The encoded streams, the mix first, for the file's header.
+  let streams: [StreamDescription]
   private let thread: WorkerThread
   private let start = BoundedQueue<Start>(capacity: 1)
   private let failure = BoundedQueue<RecorderError>(capacity: 1)
+  private let measured = Measured()
 
-  /// Opens the encoder on its thread.
-  /// - Parameter bitRate: of the encoded mix, in bits a second.
+  private final class Measured: Sendable { let sound = Mutex<[Manifest.Sound]>([]) }
+
+  /// Opens the encoders on its thread.
   /// - Throws: `RecorderError` (unavailable, usage) when there is no such encoder or it refuses its settings.
-  init(_ shared: AudioShared, bitRate: Int) throws(RecorderError) {
-    let opened = BoundedQueue<Result<StreamDescription, RecorderError>>(capacity: 1)
-    let (start, failure) = (start, failure)
+  init(_ shared: AudioShared, _ options: AudioOptions) throws(RecorderError) {
+    let opened = BoundedQueue<Result<[StreamDescription], RecorderError>>(capacity: 1)
+    let (start, failure, measured) = (start, failure, measured)
     thread = try WorkerThread(name: "mix") {
       var fail: (@Sendable (RecorderError) -> Void)?
       do throws(RecorderError) {
-        let encoder = try AudioEncoder(.mix, bitRate: bitRate)
-        _ = opened.push(.success(encoder.stream))
+        let limiter = try Limiter()
+        let tracks = try Self.tracks(of: shared.inputs, options)
+        _ = opened.push(.success(tracks.compactMap(\.stream)))
         guard let session = start.pop() else { return }
         fail = session.fail
-        var loop = AudioMixLoop(encoder: encoder, shared: shared, epoch: session.epoch, emit: session.emit)
+        var loop = AudioMixLoop(
+          tracks: tracks, limiter: limiter, shared: shared, epoch: session.epoch, emit: session.emit)
+        defer { measured.sound.withLock { $0 = tracks.map(\.statistics) } }
         try loop.run()
       } catch {
         // Whichever of the three is there.
@@ -40,12 +46,23 @@ final class AudioMixThread: Sendable {
       }
     }
     guard let answer = opened.pop() else { throw RecorderError(.brokenInvariant, "The mix did not answer.") }
-    stream = try answer.get()
+    streams = try answer.get()
   }
+
+  /// The mix, and each input; one that is alone is no track of its own, since it would be the mix again.
+  private static func tracks(of inputs: [AudioInput], _ options: AudioOptions) throws(RecorderError) -> [AudioTrack] {
+    var tracks = [try AudioTrack("mix", options, isTrack: true)]
+    let areTracks = options.stems == .all && inputs.count > 1
+    for input in inputs { tracks.append(try AudioTrack(input.role.rawValue, options, isTrack: areTracks)) }
+    return tracks
+  }
+
+  /// What was heard of the mix and of each input; empty until the mix has ended.
+  var statistics: [Manifest.Sound] { measured.sound.withLock { $0 } }
 
   /// Begins to mix; later calls do nothing.
   func start(
-    epoch: Int64, emit: @escaping @Sendable (consuming Packet) -> Void,
+    epoch: Int64, emit: @escaping @Sendable (consuming Packet, Int) -> Void,
     fail: @escaping @Sendable (RecorderError) -> Void
   ) {
     _ = start.tryPush(Start(epoch: epoch, emit: emit, fail: fail))

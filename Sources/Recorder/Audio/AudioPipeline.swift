@@ -3,16 +3,19 @@ package import SessionModel
 import Synchronization
 internal import Threading
 
-/// A recording's sound, from the devices to the packets of one mixed track: AAC, 48 kHz, stereo.
+/// A recording's sound, from the devices to the packets of its tracks, 48 kHz and stereo: first the mix, then each input
+/// by itself when there are more than one.
 ///
-/// A thread captures each input; one mixes and encodes. The track has every frame from the session's epoch to its end:
+/// A thread captures each input; one mixes and encodes. Each track has every frame from the session's epoch to its end:
 /// where an input has nothing there is silence, and a gap event when that lasts 50 ms.
 ///
 /// A device named by the person that cannot be opened is an error before anything is recorded. A default device that is
 /// missing is a warning: the recording goes on, silent, until it is there.
 package final class AudioPipeline: Sendable {
-  /// The mixed track's description, for the file's header.
-  package let stream: StreamDescription
+  /// What the file's header has to know of the tracks, in their order: the mix is the first.
+  package let streams: [StreamDescription]
+  /// Which of `inputs` each track carries.
+  package let trackInputs: [[String]]
   /// The inputs that the mix is made of, as the manifest names them: `application`, `microphone`.
   package let inputs: [String]
   private let shared: AudioShared
@@ -29,14 +32,20 @@ package final class AudioPipeline: Sendable {
   /// - Throws: `RecorderError` (unavailable) when a device that was named, or the encoder, is not there.
   package init?(_ options: AudioOptions, windowProcess: Int? = nil, server: String? = nil) throws(RecorderError) {
     var inputs: [AudioInput] = []
-    for (role, device) in [(AudioInput.Role.application, options.application), (.microphone, options.microphone)] {
+    let wanted: [(AudioInput.Role, AudioDeviceSpecification?, Double)] = [
+      (.application, options.application, options.gains.application),
+      (.microphone, options.microphone, options.gains.microphone),
+    ]
+    for (role, device, gain) in wanted {
       guard let device else { continue }
       inputs.append(
-        try AudioInput(role, index: inputs.count, specification: device, windowProcess: windowProcess, server: server))
+        try AudioInput(
+          role, index: inputs.count, specification: device, gain: gain, windowProcess: windowProcess,
+          server: server))
     }
     guard !inputs.isEmpty else { return nil }
     let shared = AudioShared(inputs: inputs)
-    let mix = try AudioMixThread(shared, bitRate: options.bitRate)
+    let mix = try AudioMixThread(shared, options)
     var captures: [AudioThread] = []
     do throws(RecorderError) {
       for input in inputs { captures.append(try AudioThread(input, shared)) }
@@ -47,23 +56,28 @@ package final class AudioPipeline: Sendable {
       _ = mix.finish()
       throw error
     }
-    stream = mix.stream
-    self.inputs = inputs.map(\.role.rawValue)
+    streams = mix.streams
+    let names = inputs.map(\.role.rawValue)
+    trackInputs = [names] + (streams.count > 1 ? names.map { [$0] } : [])
+    self.inputs = names
     (self.shared, self.captures, self.mix) = (shared, captures, mix)
   }
 
   /// Begins to mix. Sound from two seconds before this call on is there, so it may come a little after the epoch.
   /// - Parameters:
   ///   - epoch: the session's, in ns of `CLOCK_MONOTONIC`.
-  ///   - emit: takes the packets in order, on the mix thread; while it waits, sound is kept for two seconds. The first
-  ///     begins before the epoch by the encoder's delay, so that the first sample is heard at the epoch.
+  ///   - emit: takes the packets of each track in order, with the track's place in `streams`, on the mix thread; while it
+  ///     waits, sound is kept for two seconds. The first begins before the epoch by the encoder's delay, so that the
+  ///     first sample is heard at the epoch.
   ///   - report: takes events (warning, device, gap), on any of the sound's threads.
+  ///   - advise: takes warnings of sound that is there and most likely not as it was meant: silent, muted, clipped.
   ///   - fail: takes what ended the mix before its time, on the mix thread.
   package func start(
-    epoch: Int64, emit: @escaping @Sendable (consuming Packet) -> Void,
-    report: @escaping @Sendable (Event) -> Void, fail: @escaping @Sendable (RecorderError) -> Void
+    epoch: Int64, emit: @escaping @Sendable (consuming Packet, Int) -> Void,
+    report: @escaping @Sendable (Event) -> Void, advise: @escaping @Sendable (Event) -> Void,
+    fail: @escaping @Sendable (RecorderError) -> Void
   ) {
-    shared.reporter.start(epoch: epoch, report: report)
+    shared.reporter.start(epoch: epoch, report: report, advise: advise)
     mix.start(epoch: epoch, emit: emit, fail: fail)
   }
 
@@ -77,6 +91,15 @@ package final class AudioPipeline: Sendable {
     for capture in captures { capture.stop() }
     return error
   }
+
+  /// Makes an input louder or softer in the mix, from now on.
+  /// - Parameter decibels: over what the device delivers.
+  package func setGain(_ decibels: Double, of input: String) {
+    for own in shared.inputs where own.role.rawValue == input { own.gain = AudioInput.factor(of: decibels) }
+  }
+
+  /// What was heard: the mix, then each input. Complete after `stop`.
+  package var statistics: [Manifest.Sound] { mix.statistics }
 
   /// Makes `input`, or every input when it is nil, silent from `time` on.
   func silence(_ input: String?, from time: Timestamp, because cause: AudioQuiet.Cause) {

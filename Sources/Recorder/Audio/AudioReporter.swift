@@ -6,28 +6,34 @@ internal import Threading
 /// begins waits for it.
 final class AudioReporter: Sendable {
   private struct State {
-    var waiting: [(kind: Event.Kind, text: String)] = []
+    var waiting: [(kind: Event.Kind, text: String, isAdvice: Bool)] = []
     var epoch: Int64 = 0
     var report: (@Sendable (Event) -> Void)?
+    var advise: (@Sendable (Event) -> Void)?
   }
   private let state = Mutex(State())
 
-  /// Begins to pass on to `report`, first what has waited, at the session's beginning.
-  func start(epoch: Int64, report: @escaping @Sendable (Event) -> Void) {
+  /// Begins to pass on to `report` and `advise`, first what has waited, at the session's beginning.
+  func start(
+    epoch: Int64, report: @escaping @Sendable (Event) -> Void, advise: @escaping @Sendable (Event) -> Void
+  ) {
     let waiting = state.withLock { state in
-      (state.epoch, state.report) = (epoch, report)
+      (state.epoch, state.report, state.advise) = (epoch, report, advise)
       defer { state.waiting = [] }
       return state.waiting
     }
-    for (kind, text) in waiting { report(Event(time: .zero, kind: kind, text: text)) }
+    for (kind, text, isAdvice) in waiting {
+      (isAdvice ? advise : report)(Event(time: .zero, kind: kind, text: text))
+    }
   }
 
   /// Tells `text`, now.
-  func tell(_ kind: Event.Kind, _ text: String) {
+  /// - Parameter isAdvice: whether it is about sound that is there.
+  func tell(_ kind: Event.Kind, _ text: String, isAdvice: Bool = false) {
     let now = MonotonicClock.now()
     let target = state.withLock { state in
-      if state.report == nil { state.waiting.append((kind, text)) }
-      return state.report.map { (report: $0, epoch: state.epoch) }
+      if state.report == nil { state.waiting.append((kind, text, isAdvice)) }
+      return (isAdvice ? state.advise : state.report).map { (report: $0, epoch: state.epoch) }
     }
     guard let target else { return }
     target.report(Event(time: Timestamp(nanoseconds: max(0, now - target.epoch)), kind: kind, text: text))
