@@ -16,6 +16,7 @@ package struct ALSASource: ~Copyable, AudioSource {
   /// Where samples that are no floats are read to.
   private let scratch: UnsafeMutablePointer<Int32>
   private var isBeginning = true
+  private var isGone = false
   private var hole = AudioHole.none
   private var lastSound = MonotonicClock.now()
 
@@ -63,13 +64,28 @@ package struct ALSASource: ~Copyable, AudioSource {
       guard remaining > 0 else { return false }
       if count == 0 || count == -Int(EAGAIN) {
         // Rounded up: rounded down the last millisecond would be spun away.
-        let status = snd_pcm_wait(pcm, Int32(clamping: (remaining + 999_999) / 1_000_000))
-        if status < 0 { try recover(status) }
+        wait(milliseconds: Int32(clamping: (remaining + 999_999) / 1_000_000))
       } else {
         try recover(Int32(count))
       }
     }
   }
+
+  /// Waits until the device has something to say. `snd_pcm_wait` would begin its time anew at each wake-up that brings no
+  /// sound, and so never end with a plugin that wakes by a clock while its device stalls.
+  private func wait(milliseconds: Int32) {
+    let count = min(Int(snd_pcm_poll_descriptors_count(pcm)), Self.pollDescriptors)
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: Self.pollDescriptors) { polled in
+      let filled = snd_pcm_poll_descriptors(pcm, polled.baseAddress, UInt32(clamping: count))
+      guard filled > 0, poll(polled.baseAddress, nfds_t(filled), milliseconds) > 0 else { return }
+      // Some plugins take a wake-up back here; what it means, the next read tells.
+      var events: UInt16 = 0
+      _ = snd_pcm_poll_descriptors_revents(pcm, polled.baseAddress, UInt32(clamping: filled), &events)
+    }
+  }
+
+  // More than any plugin has: one a slave.
+  private static let pollDescriptors = 16
 
   /// Starts the device again after an overrun (EPIPE) or a suspended machine (ESTRPIPE).
   private mutating func recover(_ status: Int32) throws(RecorderError) {
@@ -82,15 +98,17 @@ package struct ALSASource: ~Copyable, AudioSource {
   }
 
   package var outage: AudioHole {
-    switch snd_pcm_state(pcm) {
+    if isGone { return .lost }
+    return switch snd_pcm_state(pcm) {
     case SND_PCM_STATE_DISCONNECTED: .lost
     case SND_PCM_STATE_SUSPENDED: .suspended
     default: .stalled
     }
   }
 
-  private func lost(_ status: Int32) -> RecorderError {
-    RecorderError(
+  private mutating func lost(_ status: Int32) -> RecorderError {
+    isGone = true
+    return RecorderError(
       .sourceLost,
       "The sound device \(AudioDevice.alsa(pcm: deviceName).description) is gone (\(ALSAFailure.words(status))).")
   }

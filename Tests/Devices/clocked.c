@@ -1,0 +1,132 @@
+/* An ALSA capture device in user space with a clock of its own, for tests: pcm "clocked:PPM,FOLDER,RATE". It beeps for
+ * 50 ms at each even second of CLOCK_MONOTONIC. Files in FOLDER are its faults: while `stall` exists it delivers nothing
+ * and says nothing, while `vanish` exists it is gone, and `xrun` makes it overrun once. */
+#include <alsa/asoundlib.h>
+#include <alsa/pcm_external.h>
+#include <math.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+typedef struct {
+  snd_pcm_ioplug_t io;
+  double rate;           /* frames a second by CLOCK_MONOTONIC */
+  double start, stalled; /* seconds; when frame 0 was heard, when the stall began or 0 */
+  long long taken;       /* frames that were read */
+  char folder[512];
+} device;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int has(device *self, const char *fault, int take) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", self->folder, fault);
+  return take ? unlink(path) == 0 : access(path, F_OK) == 0;
+}
+
+static int begin(snd_pcm_ioplug_t *io) {
+  device *self = io->private_data;
+  const struct itimerspec every = {{0, 5000000}, {0, 5000000}};
+  self->start = now();
+  self->stalled = 0;
+  self->taken = 0;
+  return timerfd_settime(io->poll_fd, 0, &every, NULL);
+}
+
+static int end(snd_pcm_ioplug_t *io) { (void)io; return 0; }
+
+static int prepare(snd_pcm_ioplug_t *io) { return has(io->private_data, "vanish", 0) ? -ENODEV : 0; }
+
+static snd_pcm_sframes_t place(snd_pcm_ioplug_t *io) {
+  device *self = io->private_data;
+  double time = now();
+  if (has(self, "vanish", 0)) return -ENODEV;
+  if (has(self, "xrun", 1)) return -EPIPE;
+  if (has(self, "stall", 0)) {
+    if (self->stalled == 0) self->stalled = time;
+    time = self->stalled;
+  } else if (self->stalled != 0) { /* what was not heard meanwhile is lost */
+    self->start += time - self->stalled;
+    self->stalled = 0;
+  }
+  long long frames = (long long)((time - self->start) * self->rate);
+  if (frames - self->taken > (long long)io->buffer_size) return -EPIPE;
+  return (snd_pcm_sframes_t)(frames % (long long)io->buffer_size);
+}
+
+static snd_pcm_sframes_t give(
+    snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas, snd_pcm_uframes_t offset, snd_pcm_uframes_t size) {
+  device *self = io->private_data;
+  float *target = (float *)((char *)areas->addr + (areas->first + areas->step * offset) / 8);
+  for (snd_pcm_uframes_t frame = 0; frame < size; frame++, self->taken++) {
+    double phase = fmod(self->start + (double)self->taken / self->rate, 2);
+    float sample = phase < 0.05 ? (float)(0.5 * cos(2 * M_PI * 1000 * phase)) : 0.0001f;
+    for (unsigned channel = 0; channel < io->channels; channel++) *target++ = sample;
+  }
+  return (snd_pcm_sframes_t)size;
+}
+
+static int events(snd_pcm_ioplug_t *io, struct pollfd *polled, unsigned count, unsigned short *result) {
+  unsigned long long ticks;
+  (void)count;
+  if (read(polled->fd, &ticks, sizeof ticks) < 0 && errno != EAGAIN) return -errno;
+  *result = snd_pcm_avail_update(io->pcm) != 0 ? POLLIN : 0;
+  return 0;
+}
+
+static int finish(snd_pcm_ioplug_t *io) {
+  close(io->poll_fd);
+  free(io->private_data);
+  return 0;
+}
+
+static const snd_pcm_ioplug_callback_t callbacks = {
+  .start = begin, .stop = end, .pointer = place, .transfer = give, .prepare = prepare, .poll_revents = events,
+  .close = finish};
+
+static int limit(snd_pcm_ioplug_t *io, unsigned rate) {
+  const unsigned access[] = {SND_PCM_ACCESS_RW_INTERLEAVED}, format[] = {SND_PCM_FORMAT_FLOAT_LE};
+  int status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_ACCESS, 1, access);
+  if (status >= 0) status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, 1, format);
+  if (status >= 0) status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_RATE, 1, &rate);
+  if (status >= 0) status = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_CHANNELS, 1, 2);
+  if (status >= 0) status = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_PERIOD_BYTES, 256, 1 << 20);
+  if (status >= 0) status = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_BUFFER_BYTES, 1024, 1 << 22);
+  return status;
+}
+
+SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
+  snd_config_iterator_t each, next;
+  long ppm = 0, rate = 48000;
+  const char *folder = ".";
+  (void)root;
+  snd_config_for_each(each, next, conf) {
+    snd_config_t *entry = snd_config_iterator_entry(each);
+    const char *id;
+    if (snd_config_get_id(entry, &id) < 0) continue;
+    if (strcmp(id, "ppm") == 0) snd_config_get_integer(entry, &ppm);
+    if (strcmp(id, "rate") == 0) snd_config_get_integer(entry, &rate);
+    if (strcmp(id, "folder") == 0) snd_config_get_string(entry, &folder);
+  }
+  device *self = calloc(1, sizeof *self);
+  if (!self) return -ENOMEM;
+  snprintf(self->folder, sizeof self->folder, "%s", folder);
+  if (has(self, "vanish", 0)) { free(self); return -ENODEV; }
+  self->rate = (double)rate * (1 + (double)ppm / 1e6);
+  self->io.version = SND_PCM_IOPLUG_VERSION;
+  self->io.name = "A capture device with a clock of its own";
+  self->io.callback = &callbacks;
+  self->io.private_data = self;
+  self->io.poll_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  self->io.poll_events = POLLIN;
+  int status = snd_pcm_ioplug_create(&self->io, name, stream, mode);
+  if (status < 0) { close(self->io.poll_fd); free(self); return status; }
+  status = limit(&self->io, (unsigned)rate);
+  if (status < 0) { snd_pcm_ioplug_delete(&self->io); return status; }
+  *pcmp = self->io.pcm;
+  return 0;
+}
+SND_PCM_PLUGIN_SYMBOL(clocked);

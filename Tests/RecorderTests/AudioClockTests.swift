@@ -1,0 +1,97 @@
+import Recorder
+import SessionModel
+import TestSupport
+import Testing
+
+/// A device whose clock goes wrong, and which fails, held against the time at which its beeps were heard.
+@Suite(.serialized) struct AudioClockTests {
+  private func options(_ device: ClockedDevice) -> AudioOptions {
+    var options = AudioOptions()
+    options.microphone = .alsa(pcm: device.pcm)
+    options.codec = .pcm
+    return options
+  }
+
+  /// By how many ms each beep of the recording comes late; those in `ranges` (seconds of the session) must be there.
+  private func lateness(
+    of recording: AudioRecording, _ track: AudioRecording.Track, in ranges: [ClosedRange<Double>]
+  ) throws -> [Double] {
+    let first = (recording.epoch / 2_000_000_000 + 1) * 2
+    let beeps = (0..<60).map { Double(first + $0 * 2) - Double(recording.epoch) / 1e9 }
+    return try beeps.filter { time in ranges.contains { $0.contains(time - 0.3) && $0.contains(time + 0.3) } }.map {
+      let start = onset(in: track.left.seconds($0 - 0.25, $0 + 0.25), above: 0.2)
+      return (Double(try #require(start)) / 48_000 - 0.25) * 1000
+    }
+  }
+
+  @Test(arguments: [-1000, -200, 0, 200, 1000])
+  func aDriftingClockIsCorrected(partsPerMillion: Int) throws {
+    let device = try ClockedDevice(partsPerMillion: partsPerMillion)
+    let recording = try AudioRecording(options(device))
+    try recording.wait(until: 11)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    let late = try lateness(of: recording, track, in: [0...end.seconds])
+    #expect(late.count >= 5)
+    #expect(late.allSatisfy { abs($0) < 20 }, "\(late)")
+    #expect(late.suffix(2).allSatisfy { abs($0) < 5 }, "\(late)")
+    #expect(recording.gaps.isEmpty)
+    #expect(abs(track.samples.count / 2 - Int((end.seconds * 48_000).rounded())) <= 1)
+  }
+
+  @Test(arguments: [8000, 16_000, 44_100, 96_000])
+  func anyRateIsTheNegotiatedOne(rate: Int) throws {
+    let device = try ClockedDevice(rate: rate)
+    let recording = try AudioRecording(options(device))
+    try recording.wait(until: 4.5)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    let late = try lateness(of: recording, track, in: [0...end.seconds])
+    #expect(late.count >= 2)
+    #expect(late.allSatisfy { abs($0) < 20 }, "\(late)")
+  }
+
+  @Test(arguments: [ClockedDevice.Fault.stall, .vanish])
+  func aFaultIsSilenceOfItsLength(fault: ClockedDevice.Fault) throws {
+    let device = try ClockedDevice()
+    let recording = try AudioRecording(options(device))
+    try recording.wait(until: 2.5)
+    let begun = recording.now.seconds
+    try device.begin(fault)
+    try recording.wait(until: begun + 1)
+    device.end(fault)
+    let ended = recording.now.seconds
+    try recording.wait(until: ended + 4.5)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    let gap = try #require(recording.gaps.first)
+    #expect(recording.gaps.count == 1)
+    #expect(gap.reason == (fault == .stall ? "the device delivered nothing" : "the device was not there"))
+    #expect(abs(gap.start.seconds - begun) < 0.02)
+    // It is there again at the next look, of which there are ten a second.
+    #expect((ended - 0.02...ended + 0.25).contains(gap.end.seconds))
+    #expect(track.left.seconds(gap.start.seconds + 0.01, gap.end.seconds - 0.01).allSatisfy { $0.magnitude < 0.000_05 })
+    let late = try lateness(of: recording, track, in: [0...gap.start.seconds, gap.end.seconds...end.seconds])
+    #expect(late.count >= 2)
+    #expect(late.allSatisfy { abs($0) < 20 }, "\(late)")
+    #expect(recording.warnings.count == 1)
+    #expect(abs(track.samples.count / 2 - Int((end.seconds * 48_000).rounded())) <= 1)
+  }
+
+  @Test func overrunsShiftNothing() throws {
+    let device = try ClockedDevice()
+    let recording = try AudioRecording(options(device))
+    for beat in 1...8 {
+      try recording.wait(until: Double(beat) * 0.5)
+      try device.overrun()
+    }
+    try recording.wait(until: 6.5)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    let late = try lateness(of: recording, track, in: [0...end.seconds])
+    #expect(late.count >= 2)
+    #expect(late.allSatisfy { abs($0) < 20 }, "\(late)")
+    #expect(recording.warnings.isEmpty)
+    #expect(recording.gaps.allSatisfy { $0.reason == "the device was read too late" })
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// An ALSA capture device in user space with a clock of its own (`Tests/Devices/clocked.c`), which beeps at 1 kHz for
+/// 50 ms at each even second of `CLOCK_MONOTONIC` and has the faults that a test wishes for.
+package final class ClockedDevice: Sendable {
+  /// A fault that lasts as long as a test wants it to.
+  package enum Fault: String, Sendable {
+    /// It delivers nothing, and reports no error.
+    case stall
+    /// It is gone.
+    case vanish
+  }
+
+  /// ALSA's name for it.
+  package let pcm: String
+  /// The configuration that knows it: $ALSA_CONFIG_PATH of who is to use it.
+  package let configuration: String
+  private let folder: TemporaryFolder
+
+  /// Compiles the device and, for this process, tells ALSA of it.
+  /// - Parameters:
+  ///   - partsPerMillion: how much faster its clock goes than `CLOCK_MONOTONIC`.
+  ///   - rate: the one rate that it has, in Hz.
+  package init(partsPerMillion: Int = 0, rate: Int = 48_000) throws {
+    folder = try TemporaryFolder()
+    configuration = try Self.installed.get().file("asound.conf")
+    pcm = "clocked:\(partsPerMillion),\(folder.path),\(rate)"
+  }
+
+  /// One for all tests of a process, since ALSA reads its configuration by a variable of the process.
+  private static let installed = Result { () throws -> TemporaryFolder in
+    let folder = try TemporaryFolder()
+    let source = "\(#filePath)".split(separator: "/").dropLast(2).map { "/\($0)" }.joined() + "/Devices/clocked.c"
+    let library = folder.file("libasound_module_pcm_clocked.so")
+    let result = try run(
+      [
+        "gcc", "-shared", "-fPIC", "-DPIC", "-O1", "-Wall", "-Wextra", "-Werror", source, "-o", library, "-lasound",
+        "-lm",
+      ])
+    guard result.status == 0 else { throw TestFailure("gcc: \(result.errorText)") }
+    let text = """
+      </usr/share/alsa/alsa.conf>
+      pcm_type.clocked { lib "\(library)" }
+      pcm.clocked {
+        @args [ PPM FOLDER RATE ]
+        @args.PPM { type integer default 0 }
+        @args.FOLDER { type string default "." }
+        @args.RATE { type integer default 48000 }
+        type clocked
+        ppm $PPM
+        folder $FOLDER
+        rate $RATE
+      }
+
+      """
+    try writeFile(folder.file("asound.conf"), text.utf8)
+    setenv("ALSA_CONFIG_PATH", folder.file("asound.conf"), 1)
+    return folder
+  }
+
+  /// Begins a fault.
+  package func begin(_ fault: Fault) throws { try writeFile(folder.file(fault.rawValue), []) }
+  /// Ends it.
+  package func end(_ fault: Fault) { unlink(folder.file(fault.rawValue)) }
+  /// Makes it overrun, once.
+  package func overrun() throws { try writeFile(folder.file("xrun"), []) }
+}
