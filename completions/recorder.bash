@@ -27,6 +27,9 @@ _recorder() {
     "recorder record --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
     "recorder record --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder record --exclude") :; return ;;
+    "recorder record --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
+    "recorder record --gain") :; return ;;
+    "recorder record --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
     "recorder record --duration") :; return ;;
     "recorder record --until") :; return ;;
     "recorder record --max-size") :; return ;;
@@ -50,6 +53,9 @@ _recorder() {
     "recorder start --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
     "recorder start --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder start --exclude") :; return ;;
+    "recorder start --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
+    "recorder start --gain") :; return ;;
+    "recorder start --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
     "recorder start --duration") :; return ;;
     "recorder start --until") :; return ;;
     "recorder start --max-size") :; return ;;
@@ -100,10 +106,10 @@ _recorder() {
       words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources -h --help --version"
       ;;
     "recorder record")
-      words="--display --fps --size --cursor --no-cursor --decorations --on-resize --on-close --exclude --wait --app-audio --microphone --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --on-resize --on-close --exclude --wait --app-audio --microphone --stems --gain --audio-codec --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --fps --size --cursor --no-cursor --decorations --on-resize --on-close --exclude --wait --app-audio --microphone --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
+      words="--display --fps --size --cursor --no-cursor --decorations --on-resize --on-close --exclude --wait --app-audio --microphone --stems --gain --audio-codec --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
       words="--name -h --help"
