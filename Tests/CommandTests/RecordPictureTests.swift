@@ -30,7 +30,9 @@ import Testing
       let late = manifest.clock.monotonic + Int64(milliseconds) * 1_000_000 - time
       #expect((-1_000_000...33_400_000).contains(late), "frame \(counter) is \(late) ns late")
     }
-    #expect(manifest.statistics?.frames == seen.count - 1)
+    // The last one counts as a frame when it was grabbed at the stop, and does not when it repeats the one before.
+    let frames = try #require(manifest.statistics?.frames)
+    #expect(frames == seen.count || frames == Set(seen).count)
     #expect(manifest.statistics?.droppedFrames == 0)
     // The last picture lasts a tick of the container.
     #expect(try MediaFile.entries(rig.media(id))["duration"] == "20.001000")
