@@ -64,7 +64,7 @@ struct SourceSpecificationTests {
 
   @Test(arguments: [
     "", "displays", "display:", "monitor", "monitor:", "window:", "window:0", "window:0x", "window:title=",
-    "window:pid=5", "region:", "region:0x0+1+1", "screen:1", "window:99999999999",
+    "window:pid=x", "window:pid=", "region:", "region:0x0+1+1", "screen:1", "window:99999999999",
   ])
   func refusedWithAUsageSentence(text: String) {
     let error = #expect(throws: RecorderError.self) { try SourceSpecification(parsing: text) }
