@@ -45,7 +45,8 @@ struct Startup {
     let audio = try AudioPipeline(plan.options.audio, windowProcess: source.source.window?.pid)
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let changes = SourceReporter(epoch: control.epoch)
-    let packets = BoundedQueue<MuxItem>(capacity: MuxPipeline.capacity)
+    let packets = BoundedQueue<MuxItem>(
+      capacity: MuxPipeline.packetsAStream * (1 + (audio?.streams.count ?? 0)))
     let video = try VideoPipeline(plan.encoder, control: control, packets: packets)
     var (session, file) = (SessionWriter?.none, MuxPipeline?.none)
     do throws(RecorderError) {

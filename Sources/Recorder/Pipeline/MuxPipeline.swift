@@ -11,8 +11,9 @@ final class MuxPipeline: Sendable {
   private let result = BoundedQueue<Result<(all: Int64, last: Int64), RecorderError>>(capacity: 1)
   private let control: PipelineControl
 
-  /// Packets that may wait for the disk (DESIGN section 5): two seconds of picture, or of sound.
-  static let capacity = 64
+  /// Packets of each stream that may wait for the disk (DESIGN section 5): two seconds of picture at 30 frames a second,
+  /// 1.4 of AAC.
+  static let packetsAStream = 64
 
   /// Opens the file on its thread and begins to write what comes through `packets`.
   /// - Parameters:

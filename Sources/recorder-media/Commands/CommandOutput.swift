@@ -13,8 +13,8 @@ final class CommandOutput: Sendable {
   private let sources: (out: Int32, errors: Int32)
   private let threads = Mutex<[WorkerThread]>([])
   private let matched = Atomic<Bool>(false)
-  /// Pipes that have not ended.
-  private let open = Atomic<Int>(0)
+  /// Told once by each pipe that has ended.
+  private let ended = BoundedQueue<Bool>(capacity: 2)
   private let blockedSince: [Since] = [Since(), Since()]
 
   /// Since when a write has been going on, in monotonic ns; 0 when none is.
@@ -25,6 +25,8 @@ final class CommandOutput: Sendable {
   /// Nanoseconds that the output may take to come through after the command's end: what it started in the background may
   /// hold the pipe for ever.
   private static let patience: Int64 = 2_000_000_000
+  /// Nanoseconds for a thread to end that has said all: it has nothing left to do.
+  private static let closing: Int64 = 10_000_000
 
   /// Makes the pipes.
   /// - Throws: `RecorderError` (systemCall) when none is left.
@@ -52,7 +54,6 @@ final class CommandOutput: Sendable {
     close(ends.errors)
     let pairs = [(sources.out, STDOUT_FILENO, blockedSince[0]), (sources.errors, STDERR_FILENO, blockedSince[1])]
     for (source, target, since) in pairs {
-      open.add(1, ordering: .relaxed)
       let thread = try WorkerThread(name: "tee") { [self] in
         let expression = pattern.flatMap { try? Regex($0) }
         Self.pass(source, to: target, since.value) { text in
@@ -60,7 +61,7 @@ final class CommandOutput: Sendable {
           if let expression, text.firstMatch(of: expression) != nil { matched.store(true, ordering: .relaxed) }
         }
         close(source)
-        open.subtract(1, ordering: .releasing)
+        _ = ended.tryPush(true)
       }
       threads.withLock { $0.append(thread) }
     }
@@ -78,15 +79,16 @@ final class CommandOutput: Sendable {
 
   /// Waits until all has come through.
   func finish() {
-    var deadline = MonotonicClock.now() + Self.patience
-    // What is just being written is not given up: the command itself would wait for its reader.
-    while MonotonicClock.now() < deadline, open.load(ordering: .acquiring) > 0 {
-      if blockedSince.contains(where: { $0.value.load(ordering: .relaxed) != 0 }) {
-        deadline = MonotonicClock.now() + Self.patience
+    var left = threads.withLock { $0.count }
+    while left > 0 {
+      if case .element = ended.pop(until: MonotonicClock.now() + Self.patience) {
+        left -= 1
+      } else if !blockedSince.contains(where: { $0.value.load(ordering: .relaxed) != 0 }) {
+        // What is just being written is not given up: the command itself would wait for its reader.
+        break
       }
-      usleep(1000)
     }
-    for thread in threads.withLock({ $0 }) { thread.join(until: MonotonicClock.now()) }
+    for thread in threads.withLock({ $0 }) { thread.join(until: MonotonicClock.now() + Self.closing) }
   }
 
   private static func pass(
