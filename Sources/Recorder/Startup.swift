@@ -34,7 +34,7 @@ struct Startup {
   let notify: @Sendable (Event) -> Void
 
   func run() throws(RecorderError) -> RecordingParts {
-    try RecordingPlan.check(options)
+    try options.check()
     let resolver = try SourceResolver(display: options.display)
     let source = try resolver.resolve(options.source, decorations: options.video.decorations)
     if try resolver.isExcluded(source, by: options.exclusions ?? []) {

@@ -215,6 +215,21 @@ package struct StorageOptions: Hashable, Codable, Sendable {
   package init() {}
 }
 
+/// What a recording waits for before it begins, and what ends it beside its duration; nil is nothing.
+package struct LimitOptions: Hashable, Codable, Sendable {
+  /// Nanoseconds that pass before it begins.
+  package var delay: Int64?
+  /// The time of day at which it ends, today or tomorrow.
+  package var until: TimeOfDay?
+  /// The bytes of its media files at which it ends.
+  package var maximumBytes: Int64?
+  /// Nanoseconds without a change of the picture after which it ends.
+  package var idle: Int64?
+
+  /// Makes no limits.
+  package init() {}
+}
+
 /// Everything that a recording is asked to do.
 package struct RecordingOptions: Hashable, Codable, Sendable {
   /// What the picture is taken from.
@@ -233,6 +248,8 @@ package struct RecordingOptions: Hashable, Codable, Sendable {
   package var exclusions: [WindowExclusion]?
   /// Nanoseconds after which the recording ends by itself; nil is never.
   package var duration: Int64?
+  /// When it begins, and what else ends it.
+  package var limits = LimitOptions()
   /// The title it is given at the start.
   package var title: String?
   /// The tags it is given at the start.
@@ -243,6 +260,35 @@ package struct RecordingOptions: Hashable, Codable, Sendable {
 }
 
 extension RecordingOptions {
+  /// Checks what needs no source and no device, so that a wrong option is named before anything is opened.
+  /// - Throws: `RecorderError` (usage) that names the first option out of its range.
+  package func check() throws(RecorderError) {
+    let rates = VideoOptions.framesPerSecondRange
+    guard rates.contains(video.framesPerSecond) else {
+      throw RecorderError(
+        .usage, "\(video.framesPerSecond) frames a second cannot be recorded.",
+        hint: "Give --fps a number from \(rates.lowerBound) to \(rates.upperBound).")
+    }
+    if let size = video.size {
+      let sides = 1...PixelSize.largestSide
+      guard sides.contains(size.width), sides.contains(size.height) else {
+        throw RecorderError(
+          .usage, "A picture of \(size) pixels cannot be recorded.",
+          hint: "Give --size two numbers from 1 to \(PixelSize.largestSide), as 1280x720.")
+      }
+    }
+    guard (0...51).contains(video.constantRateFactor) else {
+      throw RecorderError(
+        .usage, "\(video.constantRateFactor) is no rate factor.", hint: "Give --crf a number from 0 (best) to 51.")
+    }
+    if let duration, duration < 1_000_000 {
+      throw RecorderError(.usage, "The duration is shorter than a millisecond.", hint: "Give --duration as 20s or 5m.")
+    }
+    if limits.maximumBytes == 0 {
+      throw RecorderError(.usage, "A session of no bytes holds nothing.", hint: "Give --max-size as 500M or 2G.")
+    }
+  }
+
   /// Reads options; sessions of earlier versions do not have all of them.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -254,6 +300,7 @@ extension RecordingOptions {
     strict = try values.decodeIfPresent(Bool.self, forKey: .strict) ?? false
     exclusions = try values.decodeIfPresent([WindowExclusion].self, forKey: .exclusions)
     duration = try values.decodeIfPresent(Int64.self, forKey: .duration)
+    limits = try values.decodeIfPresent(LimitOptions.self, forKey: .limits) ?? LimitOptions()
     title = try values.decodeIfPresent(String.self, forKey: .title)
     tags = try values.decode([String].self, forKey: .tags)
   }

@@ -21,7 +21,7 @@ import Testing
     let line = """
       record window:title=Invoice --display :7 --fps 60 --size h720 --no-cursor --decorations --app-audio \
       --microphone=alsa:hw:1 --duration 1:30 --title T --tag a --tag b --codec libx265 --preset fast --crf 18 \
-      --pixel-format yuv444p --lossless
+      --pixel-format yuv444p --lossless --until 07:30 --max-size 2G --stop-when-idle 5m --delay 3
       """
     var expected = RecordingOptions()
     expected.source = .window(.title("Invoice"))
@@ -40,6 +40,10 @@ import Testing
     expected.video.constantRateFactor = 18
     expected.video.pixelFormat = .yuv444p
     expected.video.lossless = true
+    expected.limits.until = try TimeOfDay(parsing: "07:30:00")
+    expected.limits.maximumBytes = 2_000_000_000
+    expected.limits.idle = 300_000_000_000
+    expected.limits.delay = 3_000_000_000
     #expect(try parse(line, as: RecordCommand.self).recording.options == expected)
   }
 

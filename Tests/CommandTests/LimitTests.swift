@@ -19,6 +19,7 @@ import Testing
     try client.process.stop()
     #expect(manifest.end?.reason == .sizeLimit)
     #expect((manifest.statistics?.bytes ?? 0) >= 400_000)
+    #expect(manifest.options.limits.maximumBytes == 400_000)
   }
 
   @Test func aPictureThatStandsStillEndsIt() throws {
@@ -28,6 +29,7 @@ import Testing
     try client.process.stop()
     #expect(manifest.end?.reason == .idle)
     #expect(manifest.duration >= Timestamp(seconds: 0.8))
+    #expect(manifest.options.limits.idle == 800_000_000)
   }
 
   @Test func aTimeOfDayEndsIt() throws {
@@ -39,6 +41,7 @@ import Testing
     let manifest = try end(rig, ["--until", text])
     try client.process.stop()
     #expect(manifest.end?.reason == .timeOfDay)
+    #expect(manifest.options.limits.until?.text == text)
     let last = manifest.clock.wallTime(of: manifest.duration).utcComponents
     #expect(last.second == time.second || last.second == (time.second + 1) % 60)
   }
@@ -49,6 +52,7 @@ import Testing
     let begin = WallTime.now()
     let manifest = try end(rig, ["--delay", "1", "--duration", "0.2"])
     #expect(manifest.clock.utc.nanoseconds - begin.nanoseconds >= 1_000_000_000)
+    #expect(manifest.options.limits.delay == 1_000_000_000)
     let waiting = try ChildProcess(
       [builtProgram("recorder"), "record", "--delay", "1h", "--name", "later"], environment: rig.environment)
     try waitUntil("it to wait") { try rig.run(["status"]).text.hasPrefix("later: idle") }

@@ -42,7 +42,7 @@ struct RecordingPlanTests {
     options.video.constantRateFactor = crf
     options.video.size = size
     options.duration = duration == 0 ? nil : duration
-    let error = #expect(throws: RecorderError.self) { try RecordingPlan.check(options) }
+    let error = #expect(throws: RecorderError.self) { try options.check() }
     #expect(error?.code == .usage)
     #expect(error?.message.contains(word) == true)
     #expect(error?.hint != nil)

@@ -50,6 +50,10 @@ extension TimePosition: RequirableArgument {
   package static var unset: TimePosition { .offset(.zero) }
 }
 
+extension TimeOfDay: ExpressibleByArgument {
+  package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
+}
+
 /// A length of time: `20`, `1:30`, `500ms`, `20s`, `5m`, `2h`, `3d`.
 package struct TimeSpan: ExpressibleByArgument, Hashable {
   /// Its nanoseconds; more than none.

@@ -89,11 +89,7 @@ package struct RecordingArguments: ParsableArguments {
   package var minFree = ByteSize(bytes: StorageOptions().endBelow)
 
   package init() {}
-  package func validate() throws(RecorderError) {
-    if let maxSize, maxSize.bytes == 0 {
-      throw RecorderError(.usage, "--max-size: a session of no bytes holds nothing.")
-    }
-  }
+  package func validate() throws(RecorderError) { try options.check() }
 
   /// What the command line asks for.
   package var options: RecordingOptions {
@@ -123,6 +119,10 @@ package struct RecordingArguments: ParsableArguments {
     options.storage.warnBelow = warnFree.bytes
     options.storage.endBelow = minFree.bytes
     options.duration = duration?.nanoseconds
+    options.limits.delay = delay?.nanoseconds
+    options.limits.until = until
+    options.limits.maximumBytes = maxSize?.bytes
+    options.limits.idle = stopWhenIdle?.nanoseconds
     options.title = title
     options.tags = tag
     return options

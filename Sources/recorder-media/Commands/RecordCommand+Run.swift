@@ -69,7 +69,7 @@ struct RecordingRun {
     if let error = unheard as? RecorderError { output.message("The session's id could not be told: \(error)") }
     let progress = ProgressLine(of: session, on: output)
     let ends = RecordingEnds(
-      of: session, limits: RecordingLimits(arguments), signals: interrupts, requests: service.stopRequests)
+      of: session, limits: RecordingLimits(arguments.options), signals: interrupts, requests: service.stopRequests)
     interrupts.attend()
     // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
     let end =

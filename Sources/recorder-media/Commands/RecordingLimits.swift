@@ -1,4 +1,3 @@
-import Commands
 import Recorder
 import SessionModel
 
@@ -13,13 +12,13 @@ struct RecordingLimits: Sendable {
   /// Nanoseconds without a change of the picture after which it ends.
   let idle: Int64?
 
-  /// Takes the limits from a command line; a time of day is the next one from now on.
-  init(_ arguments: RecordingArguments) {
+  /// Takes the limits from the options; a time of day is the next one from now on.
+  init(_ options: RecordingOptions) {
     let now = WallTime.now()
-    duration = arguments.duration?.nanoseconds
-    until = arguments.until?.next(after: now, utcOffset: now.localUTCOffset)
-    size = arguments.maxSize?.bytes
-    idle = arguments.stopWhenIdle?.nanoseconds
+    duration = options.duration
+    until = options.limits.until?.next(after: now, utcOffset: now.localUTCOffset)
+    size = options.limits.maximumBytes
+    idle = options.limits.idle
   }
 
   /// Waits until one of them other than the duration is reached.

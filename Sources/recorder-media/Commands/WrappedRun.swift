@@ -57,7 +57,7 @@ struct WrappedRun {
     Task {
       for await number in signals.stream { process.pass(number) }
     }
-    let limits = RecordingLimits(command.recording)
+    let limits = RecordingLimits(options)
     let early = Task { await Self.endEarly(session, service, limits) }
     for await ending in process.ended {
       record.status = ending.status
