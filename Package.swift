@@ -57,7 +57,7 @@ let package = Package(
     library("Index", ["SessionModel", "Threading", "Archive", "CSQLite"]),
     library("Arguments", ["SessionModel"]),
     // The command table: every command's words and options, and how a command line is run and its output written.
-    library("Commands", ["SessionModel", "Arguments", "Control", "CLinux"]),
+    library("Commands", ["SessionModel", "Threading", "Arguments", "Control", "CLinux"]),
     // Three programs, since loading FFmpeg takes longer than most commands: `recorder` runs what needs no media library
     // and becomes `recorder-media` for the rest.
     .executableTarget(

@@ -30,5 +30,6 @@ static inline long long recorder_peer_uid(int descriptor) {
   socklen_t length = sizeof peer;
   return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (long long)peer.user : -1;
 }
+int pipe2(int ends[2], int flags);
 /* A new session for a spawned process; declared only under _GNU_SOURCE. */
 static const int recorder_spawn_setsid = 0x80;

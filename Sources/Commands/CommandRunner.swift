@@ -1,6 +1,7 @@
 package import Arguments
 import Glibc
 import SessionModel
+import Threading
 
 /// Runs one command line from its words to its exit code: what `recorder` and `recorder-media` both do.
 package enum CommandRunner {
@@ -10,6 +11,8 @@ package enum CommandRunner {
     _ arguments: [ArgumentText], handOver: () throws -> Void
   ) async -> Int32 {
     StandardDescriptors.complete()
+    // Asked now, since some are ignored from here on.
+    _ = InheritedSignals.ignored
     // A umask that takes rights from the owner would make folders that their owner cannot enter.
     umask(umask(0o077) & 0o077)
     // A reader that goes away is an error of `write` and no end of the program: a recording goes on. So is a limit of

@@ -1,5 +1,6 @@
 import Glibc
 package import SessionModel
+import Threading
 
 /// The programs of this package that stand for each other.
 ///
@@ -11,6 +12,7 @@ package enum HandOver {
   /// - Throws: `RecorderError` (unavailable) when it is in neither place or cannot be started; otherwise it never
   ///   returns.
   package static func exec(_ name: String) throws(RecorderError) {
+    InheritedSignals.restore()
     var failure = ENOENT
     for candidate in try places(of: name) {
       candidate.withCString { path in _ = execv(path, CommandLine.unsafeArgv) }

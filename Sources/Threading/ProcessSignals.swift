@@ -1,3 +1,4 @@
+internal import CLinux
 import Dispatch
 import Glibc
 import Synchronization
@@ -23,7 +24,7 @@ package final class ProcessSignals: Sendable {
     self.stream = stream
     let queue = DispatchQueue(label: "signals")
     let attention = attention
-    let made = signals.filter { $0 != SIGHUP || !Self.isIgnored($0) }.map { number in
+    let made = signals.filter { $0 != SIGHUP || !InheritedSignals.ignored.contains($0) }.map { number in
       // DispatchSource watches beside the default action, which would end the process first.
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -41,12 +42,6 @@ package final class ProcessSignals: Sendable {
   }
 
   deinit { sources.withLock { $0.forEach { source in source.cancel() } } }
-
-  private static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    sigaction(number, nil, &action)
-    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-  }
 
   /// Says that what comes in the stream ends the process from now on.
   package func attend() { attention.isGiven.store(true, ordering: .releasing) }

@@ -66,6 +66,29 @@ import Testing
     try client.process.stop()
   }
 
+  @Test func inADelayASignalEndsItAtOnceAndAWrappedCommandWaitsToo() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let waiting = try ChildProcess(
+      [builtProgram("recorder"), "record", "--delay", "1h", "--name", "later"], environment: rig.environment)
+    try waitUntil("it to wait") { try rig.run(["status"]).text.hasPrefix("later: idle") }
+    // A signal that is left to the kernel waits for nothing.
+    let kernel = String(decoding: try readFile("/proc/\(waiting.pid)/status"), as: UTF8.self)
+    let ignored = kernel.split(separator: "\n").first { $0.hasPrefix("SigIgn:") }?.split(separator: "\t").last
+    let mask = try #require(ignored.flatMap { UInt64($0, radix: 16) })
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { #expect(mask & 1 << UInt64(number - 1) == 0) }
+    waiting.signal(SIGTERM)
+    #expect(try waiting.wait().ending == .signal(SIGTERM))
+    let wrapped = try ChildProcess(
+      [builtProgram("recorder"), "record", "--delay", "1h", "--name", "later", "--", "echo", "ran"],
+      environment: rig.environment)
+    try waitUntil("it to wait") { try rig.run(["status"]).text.hasPrefix("later: idle") }
+    #expect(try rig.run(["stop"]).ending == .exit(0))
+    let result = try wrapped.wait()
+    #expect(result.ending == .exit(ExitCode.busy.rawValue))
+    #expect(result.text == "")
+    #expect(result.errorText.contains("the command was not run"))
+  }
+
   @Test func wrongLimitsAreNamed() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
     for (arguments, word) in [

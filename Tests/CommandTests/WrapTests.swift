@@ -136,6 +136,21 @@ import Testing
     #expect(ended.text == "still here\n")
   }
 
+  /// What `nohup` and `trap ''` ask for is meant for the command; what the recorder ignores itself is not.
+  @Test func itIgnoresTheSignalsThatTheRecorderWasStartedToIgnore() throws {
+    let (rig, _) = try rig()
+    for (trapped, ignored) in [("HUP USR1", [SIGHUP, SIGUSR1]), ("", [])] {
+      let traps = trapped.isEmpty ? "" : "trap '' \(trapped); "
+      let result = try run(
+        ["sh", "-c", "\(traps)exec \"$0\" record -- grep SigIgn /proc/self/status", builtProgram("recorder")],
+        environment: rig.environment)
+      #expect(result.ending == .exit(0), "\(result.errorText)")
+      let mask = try #require(result.text.split(separator: "\t").last.flatMap { UInt64($0.dropLast(), radix: 16) })
+      // The two after 31 are the C library's own, which it sets in every child.
+      #expect((1..<32).filter { mask & 1 << UInt64($0 - 1) != 0 } == ignored)
+    }
+  }
+
   @Test func itHasADisplayOfItsOwn() throws {
     let rig = try RecorderRig()
     let result = try rig.run([

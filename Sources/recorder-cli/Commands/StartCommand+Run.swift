@@ -1,8 +1,8 @@
 import Arguments
-import CLinux
 import Commands
 import Glibc
 import SessionModel
+import Threading
 
 extension StartCommand: Command {
   /// Starts `recorder-media` with the same words in a session of its own, and passes on what it says until it records.
@@ -25,49 +25,27 @@ private struct DetachedProcess {
   /// Starts the program `name` of this package with this process's own arguments.
   /// - Throws: `RecorderError` (unavailable, systemCall) when it cannot be started.
   init(_ name: String) throws(RecorderError) {
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
-    let (output, errors) = (try Self.makePipe(), try Self.makePipe())
+    let (output, errors) = (try Pipe(), try Pipe())
     defer {
       close(output.write)
       close(errors.write)
     }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output.write, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors.write, STDERR_FILENO)
-    var (none, all) = (sigset_t(), sigset_t())
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | recorder_spawn_setsid))
-    var (pid, failure) = (pid_t(), ENOENT)
+    let own = CommandLine.arguments.first.map { Array($0.utf8) } ?? []
+    var launch = ProcessLaunch([own] + ArgumentText.commandLine.map(\.bytes))
+    (launch.input, launch.output, launch.errors) = (.nowhere, .copy(of: output.write), .copy(of: errors.write))
+    launch.group = .session
+    var failure = ENOENT
     for place in try HandOver.places(of: name) {
-      let status = place.withCString { path in
-        posix_spawn(&pid, path, &actions, &attributes, CommandLine.unsafeArgv, environ)
-      }
-      if status == 0 {
-        (self.pid, self.output, self.errors) = (pid, output.read, errors.read)
+      launch.program = place
+      do throws(ProcessLaunch.Failure) {
+        pid = try launch.start()
+        (self.output, self.errors) = (output.read, errors.read)
         return
+      } catch {
+        failure = error.number == ENOENT ? failure : error.number
       }
-      failure = status == ENOENT ? failure : status
     }
     throw HandOver.missing(name, failure)
-  }
-
-  private static func makePipe() throws(RecorderError) -> (read: Int32, write: Int32) {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else {
-      throw RecorderError(.systemCall, "No pipe is left: \(String(cString: strerror(errno))).")
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
   }
 
   /// Waits for the first line on its standard output; what it says on standard error goes to `pass`.

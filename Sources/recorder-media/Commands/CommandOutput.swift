@@ -31,18 +31,9 @@ final class CommandOutput: Sendable {
   /// Makes the pipes.
   /// - Throws: `RecorderError` (systemCall) when none is left.
   init() throws(RecorderError) {
-    let (out, errors) = (try Self.makePipe(), try Self.makePipe())
+    let (out, errors) = (try Pipe(), try Pipe())
     ends = (out.write, errors.write)
     sources = (out.read, errors.read)
-  }
-
-  private static func makePipe() throws(RecorderError) -> (read: Int32, write: Int32) {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else {
-      throw RecorderError(.systemCall, "No pipe is left: \(String(cString: strerror(errno))).")
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
   }
 
   /// Begins to pass through, once the command has its ends.

@@ -39,19 +39,14 @@ struct RecordingRun {
   func run() async throws {
     // Until it records, a signal ends the program as any other.
     try SourceWait.run(arguments.options) { Diagnostics.message($0) }
-    let interrupts = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     let archive = try ArchiveLocation.standard(ProcessInfo.processInfo.environment)
     let service = try ControlService(
       name: arguments.name, environment: ProcessInfo.processInfo.environment, archive: archive)
-    if let delay = arguments.delay {
-      let start = MonotonicClock.now() + delay.nanoseconds
-      // A signal ends it at once, since there is nothing to finish yet.
-      while MonotonicClock.now() < start, !service.isStopping { try? await Task.sleep(for: .milliseconds(50)) }
-      if service.isStopping {
-        service.finish(nil)
-        return Diagnostics.message("Ended before it began.")
-      }
+    guard await StartDelay.pass(arguments.delay?.nanoseconds, service) else {
+      service.finish(nil)
+      return Diagnostics.message("Ended before it began.")
     }
+    let interrupts = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     let session: RecordingSession
     let output = try OutputThread()
     do throws(RecorderError) {

@@ -1,5 +1,4 @@
 import Arguments
-import CLinux
 import Glibc
 import SessionModel
 import Synchronization
@@ -46,63 +45,19 @@ final class WrappedProcess: Sendable {
     ownsGroup = tcgetpgrp(STDIN_FILENO) != getpgrp()
     let (stream, end) = AsyncStream.makeStream(of: Ending.self, bufferingPolicy: .bufferingOldest(1))
     ended = stream
-    var pid = pid_t()
-    let failure = Self.spawn(&pid, words, display, output, ownsGroup: ownsGroup)
-    self.pid = pid
-    self.failure = failure == 0 ? nil : String(cString: strerror(failure))
-    guard failure == 0 else {
-      let isMissing = failure == ENOENT || failure == ENOTDIR
+    var launch = ProcessLaunch(words.map(\.bytes))
+    if ownsGroup { launch.group = .own }
+    if let display { launch.environment["DISPLAY"] = display }
+    if let output { (launch.output, launch.errors) = (.copy(of: output.out), .copy(of: output.errors)) }
+    do throws(ProcessLaunch.Failure) {
+      (pid, failure) = (try launch.start(), nil)
+    } catch {
+      (pid, failure) = (0, error.text)
       isRunning.withLock { $0 = false }
-      end.yield(Ending(status: isMissing ? Self.notFound : Self.notStarted, timedOut: false))
+      end.yield(Ending(status: error.isMissing ? Self.notFound : Self.notStarted, timedOut: false))
       return
     }
     try watch(end, timeout: timeout)
-  }
-
-  private static func spawn(
-    _ pid: inout pid_t, _ words: [ArgumentText], _ display: String?, _ output: (out: Int32, errors: Int32)?,
-    ownsGroup: Bool
-  ) -> Int32 {
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
-    if let output {
-      posix_spawn_file_actions_adddup2(&actions, output.out, STDOUT_FILENO)
-      posix_spawn_file_actions_adddup2(&actions, output.errors, STDERR_FILENO)
-    }
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-    var (none, all) = (sigset_t(), sigset_t())
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-    if ownsGroup { flags |= POSIX_SPAWN_SETPGROUP }
-    posix_spawnattr_setflags(&attributes, Int16(flags))
-    let arguments = words.map { copy($0.bytes) } + [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] = []
-    var entry = environ
-    while let text = entry.pointee {
-      if display == nil || strncmp(text, "DISPLAY=", 8) != 0 { variables.append(strdup(text)) }
-      entry += 1
-    }
-    if let display { variables.append(copy(Array("DISPLAY=\(display)".utf8))) }
-    variables.append(nil)
-    defer { (arguments + variables).forEach { free($0) } }
-    guard let program = arguments.first ?? nil else { return ENOENT }
-    return posix_spawnp(&pid, program, &actions, &attributes, arguments, variables)
-  }
-
-  /// `bytes` as a C string, to be freed.
-  private static func copy(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar>? {
-    (bytes + [0]).withUnsafeBytes { bytes in
-      bytes.baseAddress.flatMap { strdup($0.assumingMemoryBound(to: CChar.self)) }
-    }
   }
 
   /// Waits for its end on a thread of its own, and for the end of its time on another.

@@ -29,12 +29,23 @@ struct WrappedRun {
   ///   was not started.
   mutating func run() async throws {
     signal(SIGXFSZ, SIG_IGN)
-    let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    let display = try command.virtualDisplay.map { (size) throws(RecorderError) in try OwnDisplay(size) }
-    var options = command.recording.options
-    if let display { options.display = display.name }
     let service = try ControlService(
       name: command.recording.name, environment: ProcessInfo.processInfo.environment, archive: archive)
+    guard await StartDelay.pass(command.recording.delay?.nanoseconds, service) else {
+      let error = RecorderError(.busy, "Stopped before it began: the command was not run.", hint: "Run it again.")
+      service.finish(nil)
+      throw error
+    }
+    let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    let display: OwnDisplay?
+    do throws(RecorderError) {
+      display = try command.virtualDisplay.map { (size) throws(RecorderError) in try OwnDisplay(size) }
+    } catch {
+      service.finish(error)
+      throw error
+    }
+    var options = command.recording.options
+    if let display { options.display = display.name }
     let messages = try OutputThread()
     let session: RecordingSession
     do throws(RecorderError) {
