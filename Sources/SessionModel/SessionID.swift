@@ -19,7 +19,8 @@ package struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringC
     description = text
   }
 
-  /// The id that `text` spells; nil when it spells none, so that no path can be smuggled in as an id.
+  /// The id that `text` spells; nil when it spells none, so that no path can be smuggled in as an id, or when no calendar
+  /// has its date, so that a folder somebody made is not taken for the newest session.
   package init?(_ text: some StringProtocol) {
     guard text.utf8.count == 21 else { return nil }
     // Byte by byte: a character may be more than its first letter (a digit with an accent).
@@ -35,6 +36,7 @@ package struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringC
       guard fits else { return nil }
     }
     description = String(text)
+    guard began != nil else { return nil }
   }
 
   /// Year, month and day as they name the session's folders: `["2026", "11", "30"]`.
@@ -43,7 +45,7 @@ package struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringC
     return [String(digits[0..<4]), String(digits[4..<6]), String(digits[6..<8])]
   }
 
-  /// When the recording began, to the second; nil when no calendar has the date.
+  /// When the recording began, to the second.
   package var began: WallTime? {
     let digits = Array(description)
     func number(_ range: Range<Int>) -> Int { Int(String(digits[range])) ?? 0 }

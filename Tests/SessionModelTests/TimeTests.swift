@@ -104,6 +104,8 @@ struct SessionIDTests {
     "", "20261130T021533Z", "20261130T021533Z-k3x", "20261130T021533Z-k3xi", "../../../etc/passwd00",
     "20261130T021533Z/k3x9", "20261130T021533z-k3x9", "2026113\u{301}T021533Z-k3",
     "20261130T021533Z-k\u{301}3", "2026113٠T021533Z-k3x9", "20261130T021533Z-K3X9",
+    // No calendar has these.
+    "20269999T999999Z-aaaa", "20260229T000000Z-aaaa", "20261130T240000Z-aaaa",
   ])
   func refusesWhatIsNoID(text: String) { #expect(SessionID(text) == nil) }
 }
