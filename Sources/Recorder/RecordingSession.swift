@@ -1,5 +1,6 @@
 package import Archive
 internal import Capture
+package import Control
 import Glibc
 internal import Media
 package import SessionModel
@@ -32,14 +33,20 @@ package actor RecordingSession {
   ///   - options: what to record.
   ///   - archive: where to keep it.
   ///   - command: the command that it is recorded for.
+  ///   - off: the sound inputs that begin switched off.
+  ///   - follow: told each state that the recording takes, and one sentence why when something is wrong, in order, from
+  ///     any thread; it must not call back.
   ///   - notify: called from any thread with what the person should be told at once.
   /// - Throws: `RecorderError` that names what was wrong; nothing is left in the archive then.
   package init(
     _ options: RecordingOptions, in archive: ArchiveLocation, command: Manifest.WrappedCommand? = nil,
+    off: Set<ControlRequest.Input> = [], follow: @escaping @Sendable (RecordingState, String?) -> Void = { _, _ in },
     notify: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     executor = QueueExecutor(label: "recording")
-    parts = try Startup(options: options, archive: archive, command: command, notify: notify).run()
+    parts = try Startup(
+      options: options, archive: archive, command: command, off: off, follow: follow, notify: notify
+    ).run()
     id = parts.writer.id
     self.archive = archive
   }

@@ -1,5 +1,6 @@
 internal import Archive
 internal import Capture
+import Control
 import Glibc
 internal import Media
 import SessionModel
@@ -30,6 +31,10 @@ struct Startup {
   let archive: ArchiveLocation
   /// The command that it is recorded for.
   let command: Manifest.WrappedCommand?
+  /// The sound inputs that begin switched off.
+  let off: Set<ControlRequest.Input>
+  /// Told each state that the recording takes, and why.
+  let follow: @Sendable (RecordingState, String?) -> Void
   /// Told what the person should know at once.
   let notify: @Sendable (Event) -> Void
 
@@ -42,7 +47,8 @@ struct Startup {
     }
     let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
     // Opening sound devices takes a while: the epoch comes after it.
-    let audio = try AudioPipeline(plan.options.audio, windowProcess: source.source.window?.pid)
+    let audio = try AudioPipeline(
+      plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)))
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let changes = SourceReporter(epoch: control.epoch)
     let packets = BoundedQueue<MuxItem>(
@@ -82,7 +88,7 @@ struct Startup {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
       if plan.options.strict, let failure = control.firstFailure { throw failure }
-      let controls = SessionControls(control: control, audio: audio, report: report)
+      let controls = SessionControls(control: control, audio: audio, report: report, follow: follow)
       let health = try PipelineHealth(control: control, audio: audio, controls: controls, report: report)
       try health.start()
       let disk = try DiskKeeper(writer, plan.options.storage, control: control, report: report)

@@ -21,10 +21,11 @@ final class AudioRecording: Sendable {
 
   /// Opens the devices and begins.
   init(
-    _ options: AudioOptions, windowProcess: Int? = nil, server: SoundServer? = nil, address: String? = nil
+    _ options: AudioOptions, windowProcess: Int? = nil, server: SoundServer? = nil, address: String? = nil,
+    off: Set<String> = []
   ) throws {
     pipeline = try #require(
-      try AudioPipeline(options, windowProcess: windowProcess, server: server?.address ?? address))
+      try AudioPipeline(options, windowProcess: windowProcess, server: server?.address ?? address, off: off))
     epoch = MonotonicClock.now()
     let events = Events()
     let packets = pipeline.streams.map { _ in BoundedQueue<Packet>(capacity: 1 << 16) }

@@ -58,6 +58,8 @@ package enum AudioHole: UInt8, Sendable {
   case lost
   /// The sound server was not there.
   case serverLost
+  /// The person has switched the input off, and its device is closed.
+  case off
 
   /// The reason that a `Gap` gives.
   package var reason: String {
@@ -70,6 +72,7 @@ package enum AudioHole: UInt8, Sendable {
     case .suspended: "the device was asleep"
     case .lost: "the device was not there"
     case .serverLost: "the sound server was not there"
+    case .off: "it was switched off"
     }
   }
 }

@@ -21,6 +21,8 @@ struct AudioCaptureLoop: ~Copyable {
   /// The outage that the person was told of.
   private var isTold = false
   private var wasOpen = false
+  /// Whether it has been switched off before.
+  private var wasOff = false
   private var soundGuard: SoundGuard
   private var isMuted = false
   /// Whether the person chose another device, which is to be opened next.
@@ -36,6 +38,8 @@ struct AudioCaptureLoop: ~Copyable {
   /// A device that delivers nothing for so many ns is opened again (DESIGN section 6b): some report no error. It is also
   /// how long the mix waits for it.
   private static var watchdog: Int64 { 500_000_000 }
+  /// Nanoseconds for which sound of before a switch-off may still be on its way: what servers and devices hold back.
+  private static var leftover: Int64 { 200_000_000 }
   /// How often a silent device's thread looks whether it is to end, in ns.
   private static var patience: Int64 { 50_000_000 }
 
@@ -50,6 +54,10 @@ struct AudioCaptureLoop: ~Copyable {
   /// Captures until `input.isStopping`.
   mutating func run() {
     while !input.isStopping.load(ordering: .relaxed) {
+      guard input.offSince == nil else {
+        rest()
+        continue
+      }
       let start = MonotonicClock.now()
       var failure: RecorderError?
       for device in input.devices {
@@ -70,6 +78,18 @@ struct AudioCaptureLoop: ~Copyable {
     }
   }
 
+  /// Leaves the device closed until the input is switched on again, or stops.
+  private mutating func rest() {
+    watch = nil
+    (input.outage, hole) = (.off, .off)
+    (wasOpen, isTold, wasOff) = (false, false, true)
+    _ = opened.tryPush(nil)
+    while input.offSince != nil, !input.isStopping.load(ordering: .relaxed) {
+      _ = input.wake.wait(until: .max)
+      input.wake.drain()
+    }
+  }
+
   private mutating func capture(_ device: AudioDevice) throws(RecorderError) {
     switch device {
     case .pulse(let name):
@@ -84,7 +104,7 @@ struct AudioCaptureLoop: ~Copyable {
     }
   }
 
-  /// Hands on what `source` delivers until the input stops, or the person has chosen another device.
+  /// Hands on what `source` delivers until the input stops or is switched off, or the person has chosen another device.
   /// - Throws: `RecorderError` (sourceLost) when it has to be opened again.
   private mutating func capture(_ source: inout some AudioSource & ~Copyable) throws(RecorderError) {
     watch = nil
@@ -94,6 +114,7 @@ struct AudioCaptureLoop: ~Copyable {
     var lastSound = MonotonicClock.now()
     while !input.isStopping.load(ordering: .relaxed), !source.isOutdated {
       let now = MonotonicClock.now()
+      if let off = input.offSince, now >= off + Self.leftover { break }
       do throws(RecorderError) {
         guard try source.read(into: &block, until: now + Self.patience) else {
           input.outage = source.outage
@@ -111,10 +132,26 @@ struct AudioCaptureLoop: ~Copyable {
       input.lastSound.store(lastSound, ordering: .relaxed)
       input.isLive.store(true, ordering: .relaxed)
       if isTold { tellReturned(source.deviceName) }
+      // Servers also deliver what they heard before they were asked.
+      if block.time < input.onSince.load(ordering: .relaxed) {
+        isBeginning = isBeginning || block.isBeginning
+        continue
+      }
+      if let off = input.offSince, cut(at: off) { break }
       handOn()
     }
     isSwitching = source.isOutdated
     if isSwitching { hole = .switched }
+  }
+
+  /// Hands on what the block has of the time before `end` (monotonic ns), when it reaches that.
+  /// - Returns: whether it does; what follows is not wanted.
+  private mutating func cut(at end: Int64) -> Bool {
+    let wanted = max(0, Timestamp(nanoseconds: end - block.time).frames(at: block.format.sampleRate))
+    guard wanted <= block.frames else { return false }
+    block.frames = wanted
+    if wanted > 0 { handOn() }
+    return true
   }
 
   /// Waits until it is worth trying again to open the device, or the input stops.
@@ -180,7 +217,7 @@ struct AudioCaptureLoop: ~Copyable {
   private mutating func tell(_ failure: RecorderError) {
     _ = opened.tryPush(failure)
     // A device demanded by name that was never there ends the recording before it begins; nothing is to be told.
-    guard !isTold, wasOpen || !input.isDemanded else { return }
+    guard !isTold, wasOpen || wasOff || !input.isDemanded else { return }
     isTold = true
     reporter.tell(
       .warning, "\(failure.message) The \(input.title) is silent until it is there again.")

@@ -35,9 +35,21 @@ final class AudioInput: Sendable {
   private let outageValue = Atomic<UInt8>(AudioHole.lost.rawValue)
   /// When it last delivered sound, in monotonic ns.
   let lastSound = Atomic<Int64>(0)
+  /// Since when it is switched off, in monotonic ns: what is said later is not recorded, and the device is closed. Nil
+  /// while it is on.
+  var offSince: Int64? {
+    get {
+      let time = offTime.load(ordering: .acquiring)
+      return time == .max ? nil : time
+    }
+    set { offTime.store(newValue ?? .max, ordering: .releasing) }
+  }
+  private let offTime: Atomic<Int64>
+  /// When it was switched on last, in monotonic ns: what was said before is not recorded.
+  let onSince = Atomic<Int64>(0)
   /// Set to end the thread.
   let isStopping = Atomic<Bool>(false)
-  /// Wakes the thread while it waits to try again.
+  /// Wakes the thread while it waits to try again, or to be switched on.
   let wake: WakeSignal
   private let loudest = Atomic<UInt32>(0)
   private let gainValue: Atomic<UInt32>
@@ -52,14 +64,16 @@ final class AudioInput: Sendable {
   /// - Parameters:
   ///   - gain: in dB.
   ///   - windowProcess: the process of the recorded window, as far as it is known.
+  ///   - isOff: whether it begins switched off.
   /// - Throws: `RecorderError`: unavailable when the window's process is meant and not known, systemCall when no
   ///   descriptor is left.
   init(
     _ role: Role, index: Int, specification: AudioDeviceSpecification, gain: Double, windowProcess: Int?,
-    server: String?
+    server: String?, isOff: Bool
   ) throws(RecorderError) {
     (self.role, self.index, self.server) = (role, index, server)
     gainValue = Atomic(Self.factor(of: gain).bitPattern)
+    offTime = Atomic(isOff ? 0 : .max)
     switch specification {
     case .standard: devices = role == .application ? [.defaultMonitor] : AudioDevice.defaultMicrophones
     case .pulse(let source): devices = [.pulse(source: source)]

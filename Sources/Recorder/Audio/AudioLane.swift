@@ -147,9 +147,11 @@ extension Timestamp {
   }
 
   /// The frame at 48 kHz that is nearest to this time.
-  var frame: Int64 {
-    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-    let rate = Int64(AudioFormat.mix.sampleRate)
+  var frame: Int64 { Int64(frames(at: AudioFormat.mix.sampleRate)) }
+
+  /// The frames of `rate` Hz up to this time, to the nearest.
+  func frames(at rate: Int) -> Int {
+    let (seconds, rest) = Int(nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
     return seconds * rate + (rest * rate + 500_000_000) / 1_000_000_000
   }
 }

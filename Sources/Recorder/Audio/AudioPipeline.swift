@@ -29,8 +29,11 @@ package final class AudioPipeline: Sendable {
   /// - Parameters:
   ///   - windowProcess: the process of the recorded window, as far as it is known.
   ///   - server: the sound server's address; nil is $PULSE_SERVER or the default.
+  ///   - off: those of `inputs` that begin switched off: silent, their devices closed.
   /// - Throws: `RecorderError` (unavailable) when a device that was named, or the encoder, is not there.
-  package init?(_ options: AudioOptions, windowProcess: Int? = nil, server: String? = nil) throws(RecorderError) {
+  package init?(
+    _ options: AudioOptions, windowProcess: Int? = nil, server: String? = nil, off: Set<String> = []
+  ) throws(RecorderError) {
     var inputs: [AudioInput] = []
     let wanted: [(AudioInput.Role, AudioDeviceSpecification?, Double)] = [
       (.application, options.application, options.gains.application),
@@ -41,7 +44,7 @@ package final class AudioPipeline: Sendable {
       inputs.append(
         try AudioInput(
           role, index: inputs.count, specification: device, gain: gain, windowProcess: windowProcess,
-          server: server))
+          server: server, isOff: off.contains(role.rawValue)))
     }
     guard !inputs.isEmpty else { return nil }
     let shared = AudioShared(inputs: inputs)
@@ -98,6 +101,23 @@ package final class AudioPipeline: Sendable {
     for own in shared.inputs where own.role.rawValue == input { own.gain = AudioInput.factor(of: decibels) }
   }
 
+  /// Opens the device of `input`, or closes it at once: from `time` (monotonic ns) on the input is silent then, and that
+  /// is a gap.
+  /// - Returns: whether it was otherwise before.
+  package func set(_ input: String, isOn: Bool, at time: Int64) -> Bool {
+    guard let own = shared.inputs.first(where: { $0.role.rawValue == input }), isOn == (own.offSince != nil) else {
+      return false
+    }
+    if isOn {
+      own.onSince.store(time, ordering: .relaxed)
+      // One that has just been switched on has not been missed yet.
+      own.lastSound.store(time, ordering: .relaxed)
+    }
+    own.offSince = isOn ? nil : time
+    own.wake.notify()
+    return true
+  }
+
   /// What was heard: the mix, then each input. Complete after `stop`.
   package var statistics: [Manifest.Sound] { mix.statistics }
 
@@ -116,8 +136,10 @@ package final class AudioPipeline: Sendable {
   }
 
   /// When each of `inputs` last delivered sound, in monotonic ns; 0 when it never did.
-  var lastSound: [(isLive: Bool, time: Int64)] {
-    shared.inputs.map { ($0.isLive.load(ordering: .relaxed), $0.lastSound.load(ordering: .relaxed)) }
+  var lastSound: [(isOn: Bool, isLive: Bool, time: Int64)] {
+    shared.inputs.map { input in
+      (input.offSince == nil, input.isLive.load(ordering: .relaxed), input.lastSound.load(ordering: .relaxed))
+    }
   }
 
   /// The loudest sample of each of `inputs` since the last call, 1 being full scale.

@@ -118,6 +118,8 @@ final class PipelineHealth: Sendable {
     ]
     guard let audio else { return stages }
     for ((name, level), last) in zip(zip(audio.inputs, audio.levels), audio.lastSound) {
+      // One that is switched off is not missed.
+      guard last.isOn else { continue }
       // One that never delivered has been missed since the beginning.
       var stage = RecorderStatus.Stage(name, since: last.time == 0 ? control.epoch : last.time, at: now)
       if stage.state == .stalled, !last.isLive { stage.state = .lost }

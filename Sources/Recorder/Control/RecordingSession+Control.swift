@@ -32,6 +32,15 @@ extension RecordingSession {
     }
   }
 
+  /// Opens the device of `input`, or closes it; while it is closed the input is silent, which is a gap. What is so already
+  /// changes nothing.
+  /// - Returns: the point of the session's time line at which it took effect.
+  /// - Throws: `RecorderError`: unavailable when the session has no such input, busy when it is ending.
+  @discardableResult
+  package nonisolated func set(_ input: ControlRequest.Input, isOn: Bool) throws(RecorderError) -> Timestamp {
+    try parts.controls.set(input, isOn: isOn)
+  }
+
   /// Adds a line that the recorded command wrote to the session's events.
   package nonisolated func note(line: String) { parts.controls.note(line: line) }
 

@@ -18,9 +18,16 @@ final class SessionControls: Sendable {
   private let control: PipelineControl
   private let audio: AudioPipeline?
   private let report: @Sendable (Event) -> Void
+  private let follow: @Sendable (RecordingState, String?) -> Void
 
-  init(control: PipelineControl, audio: AudioPipeline?, report: @escaping @Sendable (Event) -> Void) {
-    (self.control, self.audio, self.report) = (control, audio, report)
+  /// - Parameter follow: told each state that the recording takes, and one sentence why when something is wrong, in
+  ///   order; it must not call back.
+  init(
+    control: PipelineControl, audio: AudioPipeline?, report: @escaping @Sendable (Event) -> Void,
+    follow: @escaping @Sendable (RecordingState, String?) -> Void
+  ) {
+    (self.control, self.audio, self.report, self.follow) = (control, audio, report, follow)
+    follow(.recording, nil)
   }
 
   /// What it is doing, and one sentence why when something is wrong.
@@ -92,6 +99,20 @@ final class SessionControls: Sendable {
     }
   }
 
+  /// Opens the device of `input`, or closes it.
+  func set(_ input: ControlRequest.Input, isOn: Bool) throws(RecorderError) -> Timestamp {
+    try change { (state, now) throws(RecorderError) in
+      guard let audio, audio.inputs.contains(input.rawValue) else {
+        throw RecorderError(.unavailable, "This recording has no track for the \(input.title).")
+      }
+      guard state.machine.state != .stopping, state.machine.state.isLive else { throw Self.ending }
+      if audio.set(input.rawValue, isOn: isOn, at: control.epoch + now.nanoseconds) {
+        report(Event(time: now, kind: .device, text: "The \(input.title) was switched \(isOn ? "on" : "off")."))
+      }
+      return now
+    }
+  }
+
   /// Marks this moment.
   func mark(_ text: String?) throws(RecorderError) -> Timestamp {
     try change { (state, now) throws(RecorderError) in
@@ -124,7 +145,7 @@ final class SessionControls: Sendable {
 
   /// Notes what the health of the stages is.
   func note(_ trigger: RecordingTrigger, message: String?) {
-    state.withLock { state in
+    locked { state in
       state.machine.apply(trigger)
       let isWrong = state.machine.state == .degraded || state.machine.state == .stalled
       state.message = isWrong ? message : nil
@@ -132,7 +153,7 @@ final class SessionControls: Sendable {
   }
 
   /// Notes that the recording begins to end.
-  func willStop() { state.withLock { _ = $0.machine.apply(.stop) } }
+  func willStop() { locked { _ = $0.machine.apply(.stop) } }
 
   /// Reports the stretches that were still paused or muted at the end.
   func closeGaps(at end: Timestamp) {
@@ -145,7 +166,7 @@ final class SessionControls: Sendable {
 
   /// Notes how it ended.
   func didStop(_ error: RecorderError?) {
-    state.withLock { state in
+    locked { state in
       state.machine.apply(error == nil ? .finish : .fail)
       state.message = error?.message
     }
@@ -154,8 +175,20 @@ final class SessionControls: Sendable {
   private func change(
     _ body: (inout State, Timestamp) throws(RecorderError) -> Timestamp
   ) throws(RecorderError) -> Timestamp {
-    try state.withLock { (state) throws(RecorderError) in
+    try locked { (state) throws(RecorderError) in
       try body(&state, Timestamp(nanoseconds: MonotonicClock.now() - control.epoch))
+    }
+  }
+
+  /// Changes the state, and tells who follows it.
+  private func locked<Value, Failure: Error>(_ body: (inout State) throws(Failure) -> Value) throws(Failure) -> Value {
+    try state.withLock { (state) throws(Failure) in
+      let before = (state.machine.state, state.message)
+      defer {
+        let now = (state.machine.state, state.message)
+        if now != before { follow(now.0, now.1) }
+      }
+      return try body(&state)
     }
   }
 
