@@ -51,7 +51,7 @@ let package = Package(
     library("Media", ["SessionModel", "CFFmpeg", "CYUV", "CEBUR128"]),
     library("Archive", ["SessionModel", "CNettle"]),
     library("Control", ["SessionModel", "Threading", "CLinux"]),
-    library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive", "Control"]),
+    library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive", "Control", "CLinux"]),
     library("Presentation", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),
     library("Replay", ["SessionModel", "Threading", "Media", "Archive", "Presentation"]),
     library("Index", ["SessionModel", "Threading", "Archive", "CSQLite"]),

@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -100,10 +100,11 @@ _recorder() {
     "recorder gc --budget") :; return ;;
     "recorder gc --keep") :; return ;;
     "recorder sources --display") :; return ;;
+    "recorder doctor --display") :; return ;;
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources -h --help --version"
+      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor -h --help --version"
       ;;
     "recorder record")
       words="--display --fps --size --cursor --no-cursor --decorations --on-resize --on-close --exclude --wait --app-audio --microphone --stems --gain --audio-codec --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
@@ -196,6 +197,9 @@ _recorder() {
       words="-h --help"
       ;;
     "recorder sources")
+      words="--display --json -h --help"
+      ;;
+    "recorder doctor")
       words="--display --json -h --help"
       ;;
   esac

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 #include <wchar.h>
 #include <time.h>
 
@@ -33,3 +34,8 @@ static inline long long recorder_peer_uid(int descriptor) {
 int pipe2(int ends[2], int flags);
 /* A new session for a spawned process; declared only under _GNU_SOURCE. */
 static const int recorder_spawn_setsid = 0x80;
+/* Whether the kernel's clock is kept by NTP; `struct timex` is a union of anonymous fields in Swift's eyes. */
+static inline int recorder_clock_is_synchronized(void) {
+  struct timex clock = {0};
+  return adjtimex(&clock) != TIME_ERROR;
+}

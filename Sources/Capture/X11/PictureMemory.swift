@@ -28,11 +28,12 @@ struct PictureMemory: ~Copyable {
   /// - Throws: `RecorderError` (systemCall) when there is no memory for it.
   init(size: PixelSize, layout: PixelLayout, connection: XConnection) throws(RecorderError) {
     let bytes = size.area * 4
-    let shared = Self.share(bytes: bytes * 2, connection)
-    guard let memory = shared?.1 ?? calloc(2, bytes) else {
+    // Without it every picture comes through the connection.
+    let shared = try? SharedSegment.share(bytes: bytes * 2, connection)
+    guard let memory = shared?.memory ?? calloc(2, bytes) else {
       throw RecorderError(.systemCall, "There is no memory for a picture of \(size) pixels.")
     }
-    (segment, base) = (shared?.0 ?? 0, memory)
+    (segment, base) = (shared?.id ?? 0, memory)
     (self.size, self.layout, self.connection, bytesPerRow) = (size, layout, connection, size.width * 4)
     sequences = .allocate(capacity: GrabPlan.mostRects)
     line = .allocate(capacity: size.width)
@@ -42,8 +43,7 @@ struct PictureMemory: ~Copyable {
 
   deinit {
     if segment != 0 {
-      xcb_shm_detach(connection.handle, segment)
-      shmdt(base)
+      SharedSegment(id: segment, memory: base).detach(connection)
     } else {
       free(base)
     }
@@ -62,46 +62,6 @@ struct PictureMemory: ~Copyable {
   func clear(_ rect: PixelRect) {
     let part = rect.intersection(PixelRect(size))
     for row in part.y..<part.maxY { memset(base + row * bytesPerRow + part.x * 4, 0, part.width * 4) }
-  }
-
-  private static func share(
-    bytes: Int, _ connection: XConnection
-  ) -> (xcb_shm_seg_t, UnsafeMutableRawPointer)? {
-    guard connection.extension(recorder_xcb_shm_id()) != nil else { return nil }
-    let id = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0o600)
-    guard id >= 0, let memory = shmat(id, nil, 0), memory != UnsafeMutableRawPointer(bitPattern: -1) else {
-      if id >= 0 { shmctl(id, IPC_RMID, nil) }
-      return nil
-    }
-    let segment = connection.newID()
-    let refusal = XReply(
-      xcb_request_check(
-        connection.handle, xcb_shm_attach_checked(connection.handle, segment, UInt32(id), 0)))
-    // From here it lives as long as somebody is attached: nothing is left behind even when this process is killed.
-    shmctl(id, IPC_RMID, nil)
-    guard refusal == nil, connection.isAlive, isWritten(memory, segment, connection) else {
-      if refusal == nil { xcb_shm_detach(connection.handle, segment) }
-      shmdt(memory)
-      return nil
-    }
-    memset(memory, 0, 4)
-    return (segment, memory)
-  }
-
-  /// Whether the server really writes into the segment: over `ssh -X` an attach can succeed with a segment of that
-  /// number on another machine. Whatever the pixel is, it cannot leave both of two different fillings as they were.
-  private static func isWritten(
-    _ memory: UnsafeMutableRawPointer, _ segment: xcb_shm_seg_t, _ connection: XConnection
-  ) -> Bool {
-    func grabbed(over filling: UInt32) -> UInt32? {
-      memory.storeBytes(of: filling, as: UInt32.self)
-      let cookie = xcb_shm_get_image(
-        connection.handle, connection.root, 0, 0, 1, 1, ~0, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), segment, 0)
-      guard XReply(xcb_shm_get_image_reply(connection.handle, cookie, nil)) != nil else { return nil }
-      return memory.load(as: UInt32.self)
-    }
-    guard let first = grabbed(over: 0), let second = grabbed(over: ~0) else { return false }
-    return first != 0 || second != ~0
   }
 
   /// Fetches `rects` of the picture into their places.

@@ -20,9 +20,12 @@ struct PointerTracker: ~Copyable {
   }
 
   private let connection: XConnection
-  private let cursorEvent: UInt8
+  /// nil when the server lacks XFixes, which knows the pointer's shape.
+  private let cursorEvent: UInt8?
   private let inputOpcode: UInt8?
   private var image: XReply<xcb_xfixes_get_cursor_image_reply_t>?
+  /// What is drawn as long as there is no image.
+  private let arrow = ArrowImage()
   private var isImageStale = true
   private var isImageRefused = false
   private var query: UInt32 = 0
@@ -31,26 +34,35 @@ struct PointerTracker: ~Copyable {
   /// Where it was at the last look.
   private(set) var place = Place()
 
-  /// Begins to follow the pointer; nil when the server lacks XFixes, which knows its shape.
-  init?(connection: XConnection) {
+  /// Begins to follow the pointer.
+  init(connection: XConnection) {
+    self.connection = connection
+    cursorEvent = Self.selectShapes(connection)
+    inputOpcode = Self.selectRawMotion(connection)
+  }
+
+  /// Asks for an event at each new shape.
+  private static func selectShapes(_ connection: XConnection) -> UInt8? {
     let handle = connection.handle
     guard let fixes = connection.extension(recorder_xcb_xfixes_id()),
       XReply(xcb_xfixes_query_version_reply(handle, xcb_xfixes_query_version(handle, 5, 0), nil)) != nil
     else { return nil }
-    self.connection = connection
-    cursorEvent = fixes.first_event + UInt8(XCB_XFIXES_CURSOR_NOTIFY)
     xcb_xfixes_select_cursor_input(
       handle, connection.root, XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR.rawValue)
-    inputOpcode = Self.selectRawMotion(connection)
+    return fixes.first_event + UInt8(XCB_XFIXES_CURSOR_NOTIFY)
+  }
+
+  /// Whether the server can tell of each move of any pointing device: from version 2.0 of XInput on.
+  static func hasRawMotion(_ connection: XConnection) -> Bool {
+    let handle = connection.handle
+    return connection.extension(recorder_xcb_input_id()) != nil
+      && XReply(xcb_input_xi_query_version_reply(handle, xcb_input_xi_query_version(handle, 2, 2), nil)) != nil
   }
 
   /// Asks for an event at each move of any pointing device, wherever it is.
   private static func selectRawMotion(_ connection: XConnection) -> UInt8? {
     let handle = connection.handle
-    // Raw events reach the root window from version 2.0 on.
-    guard let input = connection.extension(recorder_xcb_input_id()),
-      XReply(xcb_input_xi_query_version_reply(handle, xcb_input_xi_query_version(handle, 2, 2), nil)) != nil
-    else { return nil }
+    guard hasRawMotion(connection), let input = connection.extension(recorder_xcb_input_id()) else { return nil }
     // The request's mask list: a device and, behind it, its mask words.
     var selection = (
       xcb_input_event_mask_t(deviceid: UInt16(XCB_INPUT_DEVICE_ALL_MASTER.rawValue), mask_len: 1),
@@ -74,7 +86,7 @@ struct PointerTracker: ~Copyable {
   /// Takes `event` if it is about the pointer.
   mutating func receive(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
     let type = event.pointee.response_type & 0x7F
-    if type == cursorEvent {
+    if let cursorEvent, type == cursorEvent {
       isImageStale = true
       return true
     }
@@ -104,9 +116,11 @@ struct PointerTracker: ~Copyable {
   }
 
   /// Asks for the image. A server refuses the cursor of a client that is gone (its SECURITY extension finds no owner)
-  /// until another one gets that client's number: the last image is kept, and it is asked for again at each slow look.
+  /// until another one gets that client's number: the last image, or the arrow, is kept, and it is asked for again at
+  /// each slow look.
   private mutating func fetchImage() {
     isImageStale = false
+    guard cursorEvent != nil else { return }
     let handle = connection.handle
     let reply = XReply(xcb_xfixes_get_cursor_image_reply(handle, xcb_xfixes_get_cursor_image(handle), nil))
     isImageRefused = reply == nil
@@ -123,16 +137,21 @@ struct PointerTracker: ~Copyable {
     if !isImageRefused { mayHaveMoved = true }
   }
 
-  /// The pointer over the picture whose left top corner is `origin` on the root; nil when no part of it is inside.
-  func state(origin: (x: Int, y: Int), size: PixelSize) -> PointerState? {
-    guard place.isOnScreen, let value = image.borrow({ $0.value }) else { return nil }
-    let (width, height) = (Int(value.width), Int(value.height))
+  /// The pointer over the picture whose left top corner is `origin` on the root; nil when no part of it is inside `bounds`.
+  func state(origin: (x: Int, y: Int), within bounds: PixelRect) -> PointerState? {
+    guard place.isOnScreen else { return nil }
+    var (pixels, hotSpot) = (arrow.pixels, (x: 0, y: 0))
+    var size = PixelSize(width: ArrowImage.width, height: ArrowImage.height)
+    if let value = image.borrow({ $0.value }),
+      let own = image.borrow({ $0.read { xcb_xfixes_get_cursor_image_cursor_image($0) } })
+    {
+      (pixels, hotSpot) = (UnsafePointer(own), (Int(value.xhot), Int(value.yhot)))
+      size = PixelSize(width: Int(value.width), height: Int(value.height))
+    }
     let rect = PixelRect(
-      x: place.x - Int(value.xhot) - origin.x, y: place.y - Int(value.yhot) - origin.y, width: width, height: height)
-    guard !rect.intersection(PixelRect(size)).isEmpty,
-      let pixels = image.borrow({ $0.read { xcb_xfixes_get_cursor_image_cursor_image($0) } })
-    else { return nil }
-    return PointerState(image: pixels, width: width, height: height, x: rect.x, y: rect.y)
+      x: place.x - hotSpot.x - origin.x, y: place.y - hotSpot.y - origin.y, width: size.width, height: size.height)
+    if rect.intersection(bounds).isEmpty { return nil }
+    return PointerState(image: pixels, width: size.width, height: size.height, x: rect.x, y: rect.y)
   }
 
   /// The image's serial number; 0 without an image.

@@ -194,7 +194,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   private mutating func show(time: Int64, _ body: (borrowing GrabbedFrame) -> Void) -> Bool {
     var state: PointerState?
     if let place = pointer.borrow({ $0.place }), target.isUnder(place) {
-      state = pointer.borrow { $0.state(origin: target.rootOrigin, size: size) }
+      state = pointer.borrow { $0.state(origin: target.rootOrigin, within: PixelRect(size)) }
     }
     let serial = pointer.borrow { $0.serial } ?? 0
     let now = state.map { Shown(x: $0.x, y: $0.y, serial: serial) }

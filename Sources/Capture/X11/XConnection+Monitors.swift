@@ -32,13 +32,17 @@ extension XConnection {
     return first...first + Int32(XCB_RANDR_NOTIFY)
   }
 
+  /// RandR's version, as far as 1.5; nil without RandR.
+  func randrVersion() -> (major: UInt32, minor: UInt32)? {
+    guard self.extension(recorder_xcb_randr_id()) != nil else { return nil }
+    return XReply(xcb_randr_query_version_reply(handle, xcb_randr_query_version(handle, 1, 5), nil))
+      .borrow { ($0.value.major_version, $0.value.minor_version) }
+  }
+
   /// The monitors that RandR names; empty without RandR.
   func monitors() -> [Monitor] {
-    guard self.extension(recorder_xcb_randr_id()) != nil,
-      let reply = XReply(xcb_randr_query_version_reply(handle, xcb_randr_query_version(handle, 1, 5), nil))
-    else { return [] }
-    let version = reply.value
-    return (version.major_version, version.minor_version) >= (1, 5) ? namedMonitors() : outputs()
+    guard let version = randrVersion() else { return [] }
+    return version >= (1, 5) ? namedMonitors() : outputs()
   }
 
   /// RandR 1.5: monitors, which a person may have named and cut as he likes.
@@ -61,7 +65,7 @@ extension XConnection {
   }
 
   /// RandR before 1.5: the outputs that show something.
-  private func outputs() -> [Monitor] {
+  func outputs() -> [Monitor] {
     let cookie = xcb_randr_get_screen_resources(handle, root)
     guard let reply = XReply(xcb_randr_get_screen_resources_reply(handle, cookie, nil)) else { return [] }
     let (time, ids) = reply.read { resources in

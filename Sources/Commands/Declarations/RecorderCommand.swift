@@ -22,7 +22,7 @@ package struct RecorderCommand: CommandDeclaration {
       ResumeCommand.self, MuteCommand.self, UnmuteCommand.self, SplitCommand.self, ListCommand.self, ShowCommand.self,
       SearchCommand.self, ReplayCommand.self, FrameCommand.self, ExportCommand.self, TagCommand.self, NoteCommand.self,
       VerifyCommand.self, RecoverCommand.self, ProtectCommand.self, UnprotectCommand.self, DeleteCommand.self,
-      GcCommand.self, IndexCommand.self, SourcesCommand.self, GenerateCommand.self,
+      GcCommand.self, IndexCommand.self, SourcesCommand.self, DoctorCommand.self, GenerateCommand.self,
     ])
   package init() {}
 }
