@@ -37,6 +37,11 @@ package struct ArchiveLocation: Hashable, Sendable {
     return ArchiveLocation(path: path)
   }
 
+  /// Where the folder of the session `id` is.
+  package func folder(of id: SessionID) -> String {
+    ([path, Name.sessions] + id.dateComponents + [id.description]).joined(separator: "/")
+  }
+
   /// The names in the archive and in a session, each at one place.
   enum Name {
     static let sessions = "sessions"

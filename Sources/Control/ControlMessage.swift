@@ -11,6 +11,8 @@ package struct ControlRequest: Codable, Hashable, Sendable {
     case status
     /// Answers with the status now and at each change, until the client goes.
     case watch
+    /// Has an embedded recorder that records nothing begin to; answered when it has begun.
+    case start
     /// Goes on in time without recording anything.
     case pause
     /// Records again.

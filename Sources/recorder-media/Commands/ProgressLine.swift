@@ -12,7 +12,7 @@ final class ProgressLine: Sendable {
   /// Between two lines: fast enough to look alive, slow enough to read.
   private static let interval = Duration.milliseconds(250)
 
-  init(of session: RecordingSession, on output: OutputThread) {
+  init(of recorder: ScreenRecorder, on output: OutputThread) {
     guard let width = Terminal.width(of: STDERR_FILENO) else {
       task = Mutex(nil)
       return
@@ -20,8 +20,7 @@ final class ProgressLine: Sendable {
     task = Mutex(
       Task {
         var last = (elapsed: Int64(0), frames: 0)
-        while !Task.isCancelled {
-          let progress = session.progress
+        while !Task.isCancelled, let progress = recorder.progress {
           // A terminal that is held gets the newest line when it goes on, not all of them.
           if output.isIdle { output.write("\r" + Self.text(progress, since: last).prefix(width - 1) + "\u{1B}[K") }
           last = (progress.elapsed, progress.frames)

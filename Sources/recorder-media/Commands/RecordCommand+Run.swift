@@ -39,55 +39,42 @@ struct RecordingRun {
   func run() async throws {
     // Until it records, a signal ends the program as any other.
     try SourceWait.run(arguments.options) { Diagnostics.message($0) }
-    let archive = try ArchiveLocation.standard(ProcessInfo.processInfo.environment)
-    let service = try ControlService(
-      name: arguments.name, environment: ProcessInfo.processInfo.environment, archive: archive)
-    guard await StartDelay.pass(arguments.delay?.nanoseconds, service) else {
-      service.finish(nil)
+    let own = try CommandRecorder(arguments)
+    let (recorder, output) = (own.recorder, own.messages)
+    if let delay = arguments.delay, !(await recorder.wait(delay.nanoseconds)) {
+      await recorder.close()
       return Diagnostics.message("Ended before it began.")
     }
-    let interrupts = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    let session: RecordingSession
-    let output = try OutputThread()
-    do throws(RecorderError) {
-      session = try RecordingSession(arguments.options, in: archive) { event in
-        if let text = event.text { output.message(text.printable) }
-      }
-    } catch {
-      output.close()
-      service.finish(error)
-      throw error
+    let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    guard let id = try await own.begin() else {
+      await recorder.close()
+      return Diagnostics.message("Ended before it began.")
     }
-    session.add { output.stage }
-    service.attach(session)
-    let unheard = announce(session)
+    let unheard = announce(id)
     if let error = unheard as? RecorderError { output.message("The session's id could not be told: \(error)") }
-    let progress = ProgressLine(of: session, on: output)
-    let ends = RecordingEnds(
-      of: session, limits: RecordingLimits(arguments.options), signals: interrupts, requests: service.stopRequests)
-    interrupts.attend()
+    let progress = ProgressLine(of: recorder, on: output)
+    let ends = RecordingSignals(signals, end: recorder)
     // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
-    let end =
-      unheard != nil && isDetached ? RecordingEnds.End(reason: .hangup, error: nil) : await ends.first()
-    let outcome = await session.stop(end.reason, error: end.error)
-    service.finish(outcome.error)
+    if unheard != nil, isDetached { recorder.end(.hangup) }
+    let outcome = await recorder.outcome()
+    await recorder.close()
     progress.stop()
     output.close()
-    if let sentence = Self.sentence(outcome.manifest) { Diagnostics.message(sentence) }
-    if let head = outcome.manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
-    await Self.index(archive)
-    if let error = outcome.error ?? unheard as? RecorderError { throw error }
+    if let sentence = outcome.flatMap({ Self.sentence($0.manifest) }) { Diagnostics.message(sentence) }
+    if let head = outcome?.manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
+    await Self.index(try ArchiveLocation.standard(ProcessInfo.processInfo.environment))
+    if let error = outcome?.error ?? unheard as? RecorderError { throw error }
     if ends.wasInterruptedTwice {
-      throw RecorderError(.interruptedTwice, "Interrupted twice; the session \(session.id) is complete.")
+      throw RecorderError(.interruptedTwice, "Interrupted twice; the session \(id) is complete.")
     }
   }
 
   /// The id is told as soon as it records, so that a script knows it even when the recorder is killed. A reader that has
   /// gone away and a full disk do not end the recording.
   /// - Returns: `OutputClosed` or `RecorderError` when nobody heard it.
-  private func announce(_ session: RecordingSession) -> (any Error)? {
+  private func announce(_ id: SessionID) -> (any Error)? {
     do {
-      try StandardOutput.line(session.id.description)
+      try StandardOutput.line(id.description)
     } catch {
       return error
     }

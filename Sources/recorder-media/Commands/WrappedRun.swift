@@ -29,89 +29,67 @@ struct WrappedRun {
   ///   was not started.
   mutating func run() async throws {
     signal(SIGXFSZ, SIG_IGN)
-    let service = try ControlService(
-      name: command.recording.name, environment: ProcessInfo.processInfo.environment, archive: archive)
-    guard await StartDelay.pass(command.recording.delay?.nanoseconds, service) else {
-      let error = RecorderError(.busy, "Stopped before it began: the command was not run.", hint: "Run it again.")
-      service.finish(nil)
-      throw error
+    let own = try CommandRecorder(command.recording, command: record)
+    let (recorder, messages) = (own.recorder, own.messages)
+    if let delay = command.recording.delay, !(await recorder.wait(delay.nanoseconds)) {
+      await recorder.close()
+      throw Self.notRun
     }
     let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    let display: OwnDisplay?
-    do throws(RecorderError) {
-      display = try command.virtualDisplay.map { (size) throws(RecorderError) in try OwnDisplay(size) }
-    } catch {
-      service.finish(error)
-      throw error
+    let display = try command.virtualDisplay.map { (size) throws(RecorderError) in try OwnDisplay(size) }
+    guard let id = try await own.begin(on: display?.name) else {
+      await recorder.close()
+      throw Self.notRun
     }
-    var options = command.recording.options
-    if let display { options.display = display.name }
-    let messages = try OutputThread()
-    let session: RecordingSession
-    do throws(RecorderError) {
-      session = try RecordingSession(options, in: archive, command: record) { event in
-        if let text = event.text { messages.message(text.printable) }
-      }
-    } catch {
-      messages.close()
-      service.finish(error)
-      throw error
-    }
-    session.add { messages.stage }
-    service.attach(session)
-    let output = try makeOutput(session)
+    let output = try makeOutput(recorder)
     let process = try WrappedProcess(
-      command.command, display: display?.name ?? options.display, output: output?.ends,
+      command.command, display: display?.name ?? command.recording.display, output: output?.ends,
       timeout: command.timeout?.nanoseconds)
-    try startOutput(output, session)
+    try startOutput(output, recorder)
     signals.attend()
     Task {
       for await number in signals.stream { process.pass(number) }
     }
-    let limits = RecordingLimits(options)
-    let early = Task { await Self.endEarly(session, service, limits) }
+    // A recording that has ended before the command has nothing more to be told.
+    let early = Task {
+      _ = await recorder.outcome()
+      await recorder.close()
+    }
     for await ending in process.ended {
       record.status = ending.status
       if ending.timedOut { record.timedOut = true }
       break
     }
     output?.finish()
-    let outcome = await session.stop(.commandEnded, command: record)
-    early.cancel()
-    service.finish(outcome.error)
+    recorder.end(.commandEnded, command: record)
+    let outcome = await recorder.outcome()
+    await early.value
     messages.close()
     if let reason = process.failure { Diagnostics.message("\(command.command[0]) cannot be started: \(reason).") }
-    await settle(session.id, isKept: isKept(output))
-    if let error = outcome.error { Diagnostics.report(error) }
+    await settle(id, isKept: isKept(output))
+    if let error = outcome?.error { Diagnostics.report(error) }
     withExtendedLifetime(display) {}
     throw CommandEnded(status: record.status ?? ExitCode.brokenInvariant.rawValue)
   }
 
+  /// Why the command was not run when the recording was ended before it began.
+  private static var notRun: RecorderError {
+    RecorderError(.busy, "Stopped before it began: the command was not run.", hint: "Run it again.")
+  }
+
   /// Pipes for the command's output, when somebody has to look at it.
-  private func makeOutput(_ session: RecordingSession) throws(RecorderError) -> CommandOutput? {
+  private func makeOutput(_ recorder: ScreenRecorder) throws(RecorderError) -> CommandOutput? {
     if case .match = command.keep {} else if !command.log { return nil }
     let output = try CommandOutput()
-    session.add { output.stage }
+    recorder.add { output.stage }
     return output
   }
 
-  private func startOutput(_ output: CommandOutput?, _ session: RecordingSession) throws(RecorderError) {
+  private func startOutput(_ output: CommandOutput?, _ recorder: ScreenRecorder) throws(RecorderError) {
     var pattern: String?
     if case .match(let text) = command.keep { pattern = text }
     let log = command.log
-    try output?.start(pattern: pattern) { line in if log { session.note(line: line) } }
-  }
-
-  /// Ends the recording when something else than the command's end does.
-  private static func endEarly(_ session: RecordingSession, _ service: ControlService, _ limits: RecordingLimits)
-    async
-  {
-    let ends = RecordingEnds(
-      of: session, limits: limits, signals: ProcessSignals([]), requests: service.stopRequests)
-    let end = await ends.first()
-    if Task.isCancelled { return }
-    let outcome = await session.stop(end.reason, error: end.error)
-    service.finish(outcome.error)
+    try output?.start(pattern: pattern) { line in if log { recorder.note(line: line) } }
   }
 
   private func isKept(_ output: CommandOutput?) -> Bool {

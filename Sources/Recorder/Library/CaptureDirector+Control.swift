@@ -1,0 +1,33 @@
+import Control
+import SessionModel
+
+/// What a recorder can be told from outside while it runs; none of it waits.
+extension CaptureDirector {
+  /// Carries out what a client of the control socket asks for.
+  func perform(_ request: ControlRequest, _ answer: @escaping @Sendable (ControlResponse) -> Void) {
+    switch request.command {
+    case .stop:
+      stop { [self] result in
+        answer(response(result.flatMap { ended in ended.outcome?.error.map { .failure($0) } ?? .success(nil) }))
+      }
+    case .start: start { [self] result in answer(response(result.map { _ in nil })) }
+    default: tell(request) { [self] result in answer(response(result.map { $0 })) }
+    }
+  }
+
+  private func response(_ result: Result<Timestamp?, RecorderError>) -> ControlResponse {
+    switch result {
+    case .success(let time): ControlResponse(status, time: time)
+    case .failure(let error): ControlResponse(error, status: status)
+    }
+  }
+
+  /// Tells the recording that runs.
+  /// - Parameter answer: told the point of its time line at which it took effect, or why it did not.
+  func tell(_ request: ControlRequest, _ answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void) {
+    guard let session else {
+      return answer(.failure(RecorderError(.busy, "The recording has not begun yet.", hint: "Try again.")))
+    }
+    session.perform(request, answer: answer)
+  }
+}

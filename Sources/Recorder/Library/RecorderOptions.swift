@@ -1,0 +1,71 @@
+internal import FoundationEssentials
+package import SessionModel
+
+/// What a ``ScreenRecorder`` does unless a call says otherwise.
+public struct RecorderOptions: Sendable {
+  /// All that a recording can be asked for; the properties below are views of it.
+  package var recording: RecordingOptions
+  /// Whether the microphone is on from the beginning.
+  package var startsWithMicrophone: Bool
+  /// Whether it is a command's: it has a control socket under its process's number when it has no name, and nobody
+  /// else begins its recording.
+  package var isCommand = false
+  /// Where archive and control sockets are looked for.
+  package var environment = ProcessInfo.processInfo.environment
+  /// The command that recordings are made for.
+  package var command: Manifest.WrappedCommand?
+
+  /// The archive's folder; nil is the person's own, where `recorder list` finds it.
+  public var archive: String?
+  /// The name under which `recorder status`, `stop`, `pause`, `mark` and the others reach it, and under which
+  /// `recorder start --name` begins a capture; nil keeps it to this program.
+  public var controlName: String?
+
+  /// Makes the defaults: the main display at 30 frames a second, with a track for the microphone, which is off until
+  /// ``ScreenRecorder/setMicrophone(enabled:)`` switches it on.
+  /// - Parameters:
+  ///   - screenShare: how a screen share is captured.
+  ///   - microphone: which microphone is meant; nil is none, and recordings have no track for it.
+  public init(
+    screenShare: ScreenShareCaptureOptions = ScreenShareCaptureOptions(),
+    microphone: MicrophoneCaptureOptions? = MicrophoneCaptureOptions()
+  ) {
+    recording = RecordingOptions()
+    startsWithMicrophone = false
+    recording.screenShare = screenShare
+    recording.audio.microphone = microphone?.device
+  }
+
+  /// Makes the options of a program that has settled all of a recording's own.
+  package init(_ recording: RecordingOptions) { (self.recording, startsWithMicrophone) = (recording, true) }
+
+  /// How a screen share is captured.
+  public var screenShare: ScreenShareCaptureOptions {
+    get { recording.screenShare }
+    set { recording.screenShare = newValue }
+  }
+
+  /// Which microphone is meant; nil is none, and recordings have no track for it.
+  public var microphone: MicrophoneCaptureOptions? {
+    get { recording.audio.microphone.map(MicrophoneCaptureOptions.init) }
+    set { recording.audio.microphone = newValue?.device }
+  }
+
+  /// What ends each recording by itself.
+  public var limits: RecordingLimits {
+    get { recording.publicLimits }
+    set { recording.publicLimits = newValue }
+  }
+
+  /// The title that each recording is given.
+  public var title: String? {
+    get { recording.title }
+    set { recording.title = newValue }
+  }
+
+  /// The tags that each recording is given.
+  public var tags: [String] {
+    get { recording.tags }
+    set { recording.tags = newValue }
+  }
+}
