@@ -25,7 +25,8 @@ extension RecordingSession {
       case .unmute: answer(.success(try controls.unmute(request.input)))
       case .mark: answer(.success(try controls.mark(request.text)))
       case .split: controls.split(answer)
-      case .status, .watch, .start, .stop: throw RecorderError(.brokenInvariant, "The request is none to a running session.")
+      case .status, .watch, .start, .stop:
+        throw RecorderError(.brokenInvariant, "The request is none to a running session.")
       }
     } catch {
       answer(.failure(error))

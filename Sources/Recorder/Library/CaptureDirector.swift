@@ -10,81 +10,20 @@ internal import Threading
 /// A wish is noted at once, from any thread, and takes the place of the one before; a single task carries the newest one
 /// out, a step at a time. Whoever had a wish is answered when it, or a later one that took its place, was carried out.
 final class CaptureDirector: Sendable {
-  /// What came of a wish.
-  struct Answer: Sendable {
-    /// The session that is recorded, or that this ended; nil when there is none.
-    var session: CapturedSession?
-    /// How it ended; nil while it is recorded.
-    var outcome: RecordingSession.Outcome?
-  }
-
-  /// Why the recording that runs is to end.
-  private struct Ending {
-    var reason = Manifest.Reason.stopped
-    var error: RecorderError?
-    var command: Manifest.WrappedCommand?
-  }
-
-  /// Somebody who waits.
-  private struct Waiter {
-    enum Wish { case share(Bool), microphone, end }
-    let wish: Wish
-    let generation: Int
-    let answer: @Sendable (Result<Answer, RecorderError>) -> Void
-  }
-
-  private struct Content {
-    /// The number of the newest wish.
-    var generation = 0
-    /// The recording that is wished.
-    var share: RecordingOptions?
-    var hasMicrophone: Bool
-    /// The recording that there is.
-    var session: RecordingSession?
-    var captured: CapturedSession?
-    /// Whether the session's microphone is on.
-    var sessionHasMicrophone = false
-    var watch: EndWatch?
-    /// Why the session has to end even when another is wished after it.
-    var ending: Ending?
-    /// How the last one ended, and its last status.
-    var last = Answer()
-    var lastStatus: RecorderStatus
-    var waiters: [Waiter] = []
-    var isWorking = false
-    /// The wait before a recording is wished.
-    var sleeper: Task<Bool, Never>?
-    var isClosed = false
-  }
-
-  /// What is to be done next.
-  private enum Step {
-    case begin(RecordingOptions, microphone: Bool)
-    case end(RecordingSession, Ending)
-    case switchMicrophone(RecordingSession, isOn: Bool)
-  }
-
-  /// What was done.
-  private enum Done {
-    case began(Result<Answer, RecorderError>)
-    case ended(Answer)
-    case nothing
-  }
-
   let broadcast = StateBroadcast()
   private let options: RecorderOptions
   private let archive: ArchiveLocation
   private let name: String
   private let notify: @Sendable (String) -> Void
   private let carrier = Carrier()
-  private let content: Mutex<Content>
+  private let content: Mutex<CaptureWishes>
 
   init(
     _ options: RecorderOptions, in archive: ArchiveLocation, name: String, notify: @escaping @Sendable (String) -> Void
   ) {
     (self.options, self.archive, self.name, self.notify) = (options, archive, name, notify)
     content = Mutex(
-      Content(hasMicrophone: options.startsWithMicrophone, lastStatus: RecorderStatus(name: name, state: .idle)))
+      CaptureWishes(hasMicrophone: options.startsWithMicrophone, lastStatus: RecorderStatus(name: name, state: .idle)))
   }
 
   /// The recording that runs.
@@ -100,23 +39,23 @@ final class CaptureDirector: Sendable {
   }
 
   /// Wishes a recording, or none. While one runs, wishing one changes nothing.
-  func wish(_ share: RecordingOptions?, answer: @escaping @Sendable (Result<Answer, RecorderError>) -> Void) {
+  func wish(_ share: RecordingOptions?, answer: @escaping CaptureAnswer.Taker) {
     wish(.share(share != nil), answer) { content in
       if share == nil || content.share == nil { content.share = share }
     }
   }
 
   /// Wishes the microphone to be recorded, or not.
-  func wish(microphone isOn: Bool, answer: @escaping @Sendable (Result<Answer, RecorderError>) -> Void) {
+  func wish(microphone isOn: Bool, answer: @escaping CaptureAnswer.Taker) {
     wish(.microphone, answer) { $0.hasMicrophone = isOn }
   }
 
   /// Ends the recording that runs or is to begin; the first reason counts.
   func end(_ reason: Manifest.Reason, error: RecorderError? = nil, command: Manifest.WrappedCommand? = nil) {
-    end(Ending(reason: reason, error: error, command: command)) { _ in true }
+    end(CaptureWishes.Ending(reason: reason, error: error, command: command)) { _ in true }
   }
 
-  private func end(_ ending: Ending, of isMeant: (RecordingSession?) -> Bool) {
+  private func end(_ ending: CaptureWishes.Ending, of isMeant: (RecordingSession?) -> Bool) {
     content.withLock { content in
       guard isMeant(content.session) else { return }
       content.generation += 1
@@ -127,7 +66,7 @@ final class CaptureDirector: Sendable {
   }
 
   /// Begins a recording for somebody who asks from outside.
-  func start(_ answer: @escaping @Sendable (Result<Answer, RecorderError>) -> Void) {
+  func start(_ answer: @escaping CaptureAnswer.Taker) {
     let isBusy = content.withLock { $0.session != nil || $0.share != nil }
     guard !options.isCommand, !isBusy else {
       return answer(.failure(RecorderError(.busy, "The recorder \(name) records already, or is about to.")))
@@ -136,8 +75,8 @@ final class CaptureDirector: Sendable {
   }
 
   /// Ends the recording for somebody who asks from outside, or the wait before it.
-  func stop(_ answer: @escaping @Sendable (Result<Answer, RecorderError>) -> Void) {
-    let (isRecording, early): (Bool, Result<Answer, RecorderError>) = content.withLock { content in
+  func stop(_ answer: @escaping CaptureAnswer.Taker) {
+    let (isRecording, early): (Bool, CaptureAnswer.Outcome) = content.withLock { content in
       if content.session != nil || content.share != nil { return (true, .success(content.last)) }
       content.sleeper?.cancel()
       if content.sleeper != nil || content.lastStatus.state != .idle { return (false, .success(content.last)) }
@@ -158,7 +97,7 @@ final class CaptureDirector: Sendable {
   }
 
   /// Waits for the end of the recording that runs or is to begin; there is none to wait for after the last one's end.
-  func waitForEnd(_ answer: @escaping @Sendable (Result<Answer, RecorderError>) -> Void) {
+  func waitForEnd(_ answer: @escaping CaptureAnswer.Taker) {
     let last = content.withLock { $0.isClosed ? $0.last : nil }
     if let last { return answer(.success(last)) }
     wish(.end, answer) { _ in }
@@ -173,14 +112,14 @@ final class CaptureDirector: Sendable {
   }
 
   private func wish(
-    _ wish: Waiter.Wish, _ answer: @escaping @Sendable (Result<Answer, RecorderError>) -> Void,
-    change: (inout Content) -> Void
+    _ wish: CaptureWishes.Waiter.Wish, _ answer: @escaping CaptureAnswer.Taker,
+    change: (inout CaptureWishes) -> Void
   ) {
     let isTaken = content.withLock { content in
       guard !content.isClosed else { return false }
       content.generation += 1
       change(&content)
-      content.waiters.append(Waiter(wish: wish, generation: content.generation, answer: answer))
+      content.waiters.append(CaptureWishes.Waiter(wish: wish, generation: content.generation, answer: answer))
       work(&content)
       return true
     }
@@ -188,7 +127,7 @@ final class CaptureDirector: Sendable {
   }
 
   /// Has the wishes carried out, unless that goes on already.
-  private func work(_ content: inout Content) {
+  private func work(_ content: inout CaptureWishes) {
     guard !content.isWorking else { return }
     content.isWorking = true
     Task.detached { [self] in
@@ -198,28 +137,19 @@ final class CaptureDirector: Sendable {
 
   /// The step that brings what is nearer to what is wished, and the newest wish that it takes into account. When there is
   /// none, the work is over and nobody waits any more.
-  private func next() -> (Step, Int)? {
+  private func next() -> (CaptureWishes.Step, Int)? {
     let (step, generation, answers) = content.withLock { content in
-      let step = Self.step(content)
-      guard step == nil else { return (step, content.generation, [Answered]()) }
+      let step = content.step
+      guard step == nil else { return (step, content.generation, [CaptureWishes.Answered]()) }
       content.isWorking = false
       content.ending = nil
-      return (step, content.generation, Self.takeAnswers(.nothing, content.generation, from: &content))
+      return (step, content.generation, content.takeAnswers(.nothing, content.generation))
     }
     for (answer, result) in answers { answer(result) }
     return step.map { ($0, generation) }
   }
 
-  private static func step(_ content: Content) -> Step? {
-    guard let session = content.session else {
-      return content.share.map { .begin($0, microphone: content.hasMicrophone) }
-    }
-    if let ending = content.ending ?? (content.share == nil ? Ending() : nil) { return .end(session, ending) }
-    guard content.hasMicrophone != content.sessionHasMicrophone else { return nil }
-    return .switchMicrophone(session, isOn: content.hasMicrophone)
-  }
-
-  private func carry(out step: Step) async -> Done {
+  private func carry(out step: CaptureWishes.Step) async -> CaptureWishes.Done {
     switch step {
     case .begin(let options, let microphone): return .began(await begin(options, microphone))
     case .end(let session, let ending): return .ended(await end(session, ending))
@@ -231,7 +161,7 @@ final class CaptureDirector: Sendable {
     }
   }
 
-  private func begin(_ recording: RecordingOptions, _ microphone: Bool) async -> Result<Answer, RecorderError> {
+  private func begin(_ recording: RecordingOptions, _ microphone: Bool) async -> CaptureAnswer.Outcome {
     let follower = SessionFollower(broadcast)
     let (archive, command, notify) = (archive, options.command, notify)
     let result = await carrier.run { () throws(RecorderError) in
@@ -245,18 +175,18 @@ final class CaptureDirector: Sendable {
       let captured = CapturedSession(session.id, in: archive)
       follower.attach(captured)
       let watch = EndWatch(of: session, recording) { [weak self] reason, error in
-        self?.end(Ending(reason: reason, error: error)) { $0 === session }
+        self?.end(CaptureWishes.Ending(reason: reason, error: error)) { $0 === session }
       }
       content.withLock { content in
         (content.session, content.captured, content.watch) = (session, captured, watch)
         content.sessionHasMicrophone = microphone
       }
-      return .success(Answer(session: captured))
+      return .success(CaptureAnswer(session: captured))
     case .failure(let error):
       content.withLock { content in
         content.share = nil
         content.ending = nil
-        content.last = Answer()
+        content.last = CaptureAnswer()
         content.lastStatus = RecorderStatus(name: name, state: .failed)
         content.lastStatus.message = error.message
       }
@@ -265,9 +195,9 @@ final class CaptureDirector: Sendable {
     }
   }
 
-  private func end(_ session: RecordingSession, _ ending: Ending) async -> Answer {
+  private func end(_ session: RecordingSession, _ ending: CaptureWishes.Ending) async -> CaptureAnswer {
     let outcome = await session.stop(ending.reason, error: ending.error, command: ending.command)
-    let answer = Answer(session: CapturedSession(session.id, in: archive, outcome: outcome), outcome: outcome)
+    let answer = CaptureAnswer(session: CapturedSession(session.id, in: archive, outcome: outcome), outcome: outcome)
     content.withLock { content in
       content.watch?.cancel()
       (content.session, content.captured, content.watch, content.ending) = (nil, nil, nil, nil)
@@ -280,43 +210,7 @@ final class CaptureDirector: Sendable {
     return answer
   }
 
-  private typealias Answered = (answer: @Sendable (Result<Answer, RecorderError>) -> Void, Result<Answer, RecorderError>)
-
-  private func settle(_ done: Done, _ generation: Int) {
-    for (answer, result) in content.withLock({ Self.takeAnswers(done, generation, from: &$0) }) { answer(result) }
-  }
-
-  /// Those who have waited for what was done, with wishes up to `generation`, and what they are told.
-  private static func takeAnswers(_ done: Done, _ generation: Int, from content: inout Content) -> [Answered] {
-    var (ready, waiting) = ([Answered](), [Waiter]())
-    for waiter in content.waiters {
-      if let result = answer(to: waiter, done, generation, content) {
-        ready.append((waiter.answer, result))
-      } else {
-        waiting.append(waiter)
-      }
-    }
-    content.waiters = waiting
-    return ready
-  }
-
-  /// What `waiter` is told of what was done; nil when it has to wait on.
-  private static func answer(
-    to waiter: Waiter, _ done: Done, _ generation: Int, _ content: Content
-  ) -> Result<Answer, RecorderError>? {
-    switch (waiter.wish, done) {
-    case (.end, .ended(let answer)): return .success(answer)
-    case (.end, .began(.failure(let error))): return .failure(error)
-    case (.end, .nothing) where content.session == nil && content.share == nil: return .success(content.last)
-    case (.end, _): return nil
-    case _ where waiter.generation > generation: return nil
-    case (.share(true), .began(let result)): return result
-    // A recording that had to end is followed by the one that was wished meanwhile.
-    case (.share(true), .ended): return content.share == nil ? .success(Answer()) : nil
-    case (.share(true), .nothing): return .success(Answer(session: content.captured))
-    case (.share(false), .ended(let answer)): return .success(answer)
-    case (.share(false), _): return .success(Answer())
-    case (.microphone, _): return .success(Answer())
-    }
+  private func settle(_ done: CaptureWishes.Done, _ generation: Int) {
+    for (answer, result) in content.withLock({ $0.takeAnswers(done, generation) }) { answer(result) }
   }
 }
