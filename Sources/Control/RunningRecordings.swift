@@ -41,16 +41,31 @@ package struct RunningRecordings: Sendable {
     return client
   }
 
+  /// Connects to the recorder called `text` when it records nothing.
+  /// - Returns: nil when there is none, or it does.
+  /// - Throws: `RecorderError` (usage) when the text can be no name.
+  package func idle(_ text: String) throws(RecorderError) -> ControlClient? {
+    let name = try InstanceName(parsing: text)
+    guard let folder, var client = try ControlClient(name, in: folder) else { return nil }
+    guard let state = try client.ask(ControlRequest(.status)).status?.state, state == .idle || !state.isLive else {
+      return nil
+    }
+    return client
+  }
+
   /// The one of `running` that `text` means.
   /// - Throws: `RecorderError` (sessionNotFound) when there is none, or more than one.
   package static func choose(_ text: String?, among running: [RecorderStatus]) throws(RecorderError) -> RecorderStatus {
     guard let text else {
-      if running.count == 1 { return running[0] }
+      // An embedded recorder that records nothing is meant only when there is no other.
+      let recording = running.filter { $0.state != .idle && $0.state.isLive }
+      let meant = recording.isEmpty ? running : recording
+      if meant.count == 1 { return meant[0] }
       if running.isEmpty {
         throw RecorderError(.sessionNotFound, "Nothing is being recorded.", hint: "recorder start begins to.")
       }
       throw RecorderError(
-        .sessionNotFound, "More than one recording runs: \(describe(running)).", hint: "Name one by --name.")
+        .sessionNotFound, "More than one recording runs: \(describe(meant)).", hint: "Name one by --name.")
     }
     let matches = running.filter { status in
       status.name == text || !text.isEmpty && status.session?.description.hasPrefix(text) == true

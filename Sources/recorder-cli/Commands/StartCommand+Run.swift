@@ -1,5 +1,6 @@
 import Arguments
 import Commands
+import Control
 import Glibc
 import SessionModel
 import Threading
@@ -7,12 +8,28 @@ import Threading
 extension StartCommand: Command {
   /// Starts `recorder-media` with the same words in a session of its own, and passes on what it says until it records.
   func run() async throws {
+    if let name = recording.name, try startEmbedded(name) { return }
     let child = try DetachedProcess("recorder-media")
     let id = child.firstLine { errors in
       _ = errors.withUnsafeBytes { buffer in writeAll(buffer, to: STDERR_FILENO) }
     }
     guard let id else { exit(child.wait()) }
     try StandardOutput.line(id)
+  }
+
+  /// Begins the recording of the program that has the name and records nothing.
+  /// - Returns: false when there is no such program.
+  private func startEmbedded(_ name: String) throws -> Bool {
+    let recordings = try OpenRecordings()
+    guard var client = try recordings.running.idle(name) else { return false }
+    guard recording.options == RecordingArguments().options else {
+      throw RecorderError(
+        .usage, "\(name) is a program of its own and records with its own options.", hint: "Give no other than --name.")
+    }
+    let response = try client.ask(ControlRequest(.start), waiting: true)
+    if let failure = response.failure { throw failure }
+    if let session = response.status?.session { try StandardOutput.line(session.description) }
+    return true
   }
 }
 
