@@ -17,19 +17,25 @@ public struct CaptureSource: Hashable, Sendable, CustomStringConvertible {
   public static func display(_ name: String) -> CaptureSource { CaptureSource(.display, display: name) }
 
   /// One monitor, by the name that ``CaptureSources/Monitor/name`` gives, as `HDMI-1`.
-  /// - Parameter display: the display it belongs to; nil is the one that $DISPLAY names.
+  /// - Parameters:
+  ///   - name: its name.
+  ///   - display: the display it belongs to; nil is the one that $DISPLAY names.
   public static func monitor(_ name: String, on display: String? = nil) -> CaptureSource {
     CaptureSource(.monitor(name: name), display: display)
   }
 
   /// One window, by the number that ``CaptureSources/Window/id`` gives.
-  /// - Parameter display: the display it is on; nil is the one that $DISPLAY names.
+  /// - Parameters:
+  ///   - id: its number.
+  ///   - display: the display it is on; nil is the one that $DISPLAY names.
   public static func window(_ id: UInt32, on display: String? = nil) -> CaptureSource {
     CaptureSource(.window(.id(id)), display: display)
   }
 
   /// The topmost window whose title contains `text`, in any case.
-  /// - Parameter display: the display it is on; nil is the one that $DISPLAY names.
+  /// - Parameters:
+  ///   - text: a part of its title.
+  ///   - display: the display it is on; nil is the one that $DISPLAY names.
   public static func window(titled text: String, on display: String? = nil) -> CaptureSource {
     CaptureSource(.window(.title(text)), display: display)
   }
