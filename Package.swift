@@ -43,6 +43,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
     .systemLibrary(name: "CNettle", pkgConfig: "nettle"),
+    .systemLibrary(name: "CINI", pkgConfig: "inih"),
 
     // Pure values, then the layers over them.
     library("SessionModel", []),
@@ -56,13 +57,17 @@ let package = Package(
     library("Replay", ["SessionModel", "Threading", "Media", "Archive", "Presentation"]),
     library("Index", ["SessionModel", "Threading", "Archive", "CSQLite"]),
     library("Arguments", ["SessionModel"]),
+    // What files and environment set the options to.
+    library("Configuration", ["SessionModel", "Arguments", "CINI"]),
     // The command table: every command's words and options, and how a command line is run and its output written.
-    library("Commands", ["SessionModel", "Threading", "Arguments", "Control", "CLinux"]),
+    library("Commands", ["SessionModel", "Threading", "Arguments", "Configuration", "Control", "CLinux"]),
     // Three programs, since loading FFmpeg takes longer than most commands: `recorder` runs what needs no media library
     // and becomes `recorder-media` for the rest.
     .executableTarget(
       name: "recorder-cli",
-      dependencies: ["SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index", "Control", "CLinux"],
+      dependencies: [
+        "SessionModel", "Threading", "Arguments", "Configuration", "Commands", "Archive", "Index", "Control", "CLinux",
+      ],
       swiftSettings: strict),
     // What `recorder` becomes to look at the desktop: libpulse alone takes longer to load than `list` does.
     .executableTarget(
@@ -94,6 +99,7 @@ let package = Package(
     tests("ReplayTests", ["Replay", "Presentation", "Media", "Archive", "Threading"]),
     tests("IndexTests", ["Index", "Archive"]),
     tests("ArgumentsTests", ["Arguments", "Commands", "Control"]),
+    tests("ConfigurationTests", ["Configuration", "Arguments", "Commands"]),
     tests("ControlTests", ["Control", "Threading"]),
     tests("CommandTests", ["Archive", "Media", "Replay", "Index", "Control", "Threading"]),
   ]

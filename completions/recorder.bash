@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -104,13 +104,13 @@ _recorder() {
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor -h --help --version"
+      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
-      words="--display --fps --size --cursor --no-cursor --decorations --on-resize --on-close --exclude --wait --app-audio --microphone --stems --gain --audio-codec --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --fps --size --cursor --no-cursor --decorations --on-resize --on-close --exclude --wait --app-audio --microphone --stems --gain --audio-codec --duration --until --max-size --stop-when-idle --delay --name --title --tag --codec --preset --crf --pixel-format --lossless --strict --sync --warn-free --min-free -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
       words="--name -h --help"
@@ -188,7 +188,7 @@ _recorder() {
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder gc")
-      words="--budget --keep --dry-run --json -h --help"
+      words="--budget --no-budget --keep --no-keep --dry-run --json -h --help"
       ;;
     "recorder index")
       words="rebuild -h --help"
@@ -201,6 +201,27 @@ _recorder() {
       ;;
     "recorder doctor")
       words="--display --json -h --help"
+      ;;
+    "recorder config")
+      words="get set unset list path check -h --help"
+      ;;
+    "recorder config get")
+      words="-h --help"
+      ;;
+    "recorder config set")
+      words="--add -h --help"
+      ;;
+    "recorder config unset")
+      words="-h --help"
+      ;;
+    "recorder config list")
+      words="--json -h --help"
+      ;;
+    "recorder config path")
+      words="-h --help"
+      ;;
+    "recorder config check")
+      words="--json -h --help"
       ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")

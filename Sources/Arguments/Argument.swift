@@ -6,6 +6,7 @@ import SessionModel
 package struct Argument<Value>: ArgumentProperty {
   private let argument: ValueArgument<Value>
   private var followsTerminator = false
+  private var settings: [SettingBinding] = []
 
   /// The value; the default until the command line has been parsed.
   package var wrappedValue: Value {
@@ -13,9 +14,11 @@ package struct Argument<Value>: ArgumentProperty {
     nonmutating set { argument.slot.value = newValue }
   }
 
-  /// Makes an argument with a default.
-  package init(wrappedValue: Value, help: ArgumentHelp) where Value: ExpressibleByArgument {
+  /// Makes an argument with a default, which the keys `settings` may change.
+  package init(wrappedValue: Value, settings: [SettingBinding] = [], help: ArgumentHelp)
+  where Value: ExpressibleByArgument {
     argument = ValueArgument(single: wrappedValue, help: help)
+    self.settings = settings
   }
 
   /// Makes an argument that must be given.
@@ -45,8 +48,11 @@ package struct Argument<Value>: ArgumentProperty {
   func definition(label: String) -> ArgumentDefinition {
     var definition = argument.definition(kind: .positional, names: [], label: label)
     definition.followsTerminator = followsTerminator
+    definition.settings = settings
     return definition
   }
 
-  func take(_ text: ArgumentText?, inverted: Bool) throws(RecorderError) { try argument.take(text) }
+  func take(_ words: [ArgumentText], inverted: Bool) throws(RecorderError) {
+    try argument.take(words, inverted: inverted)
+  }
 }

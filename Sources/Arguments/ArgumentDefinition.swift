@@ -24,8 +24,8 @@ package struct ArgumentHelp: Hashable, Sendable, ExpressibleByStringLiteral {
 package struct ArgumentDefinition: Hashable, Sendable {
   /// How it stands on the command line.
   package enum Kind: Hashable, Sendable {
-    /// `--name`, and with an inversion also `--no-name`.
-    case flag(inversion: FlagInversion?)
+    /// `--name`.
+    case flag
     /// `--name VALUE`; with an optional value `--name[=VALUE]`.
     case option(valueIsOptional: Bool)
     /// By its place.
@@ -38,8 +38,8 @@ package struct ArgumentDefinition: Hashable, Sendable {
   package var longNames: [String]
   /// Its short names.
   package var shortNames: [Character]
-  /// What stands for its value.
-  package var valueName: String
+  /// What stands for each word of its value; empty for a flag.
+  package var valueNames: [String]
   /// One sentence.
   package var abstract: String
   /// Whether the command cannot do without it.
@@ -50,23 +50,33 @@ package struct ArgumentDefinition: Hashable, Sendable {
   package var isRepeating: Bool
   /// The default, when it is worth showing.
   package var defaultDescription: String?
+  /// The default as the configuration spells it; nil when there is none.
+  package var builtIn: String?
+  /// The keys of the configuration that change the default.
+  package var settings: [SettingBinding] = []
+  /// Whether `--no-` before its name takes back what was said before.
+  package var isInvertible = false
   /// Every word its value can be, when they can be counted.
   package var choices: [String]
   /// How a shell completes its value.
   package var completion: CompletionKind
 
-  /// The spellings that stand for it on a command line, hyphens included, short ones first; none when positional.
-  package var spellings: [String] {
-    let short = shortNames.map { name in "-\(name)" }
-    let long = longNames.map { name in "--\(name)" }
-    return short + long + inverseNames.map { name in "--\(name)" }
+  /// Every spelling of it on a command line, hyphens included: the plain ones, then the inverse ones.
+  package var spellings: [String] { plainSpellings + inverseSpellings }
+
+  /// The spellings that give it, hyphens included, short ones first; none when positional.
+  package var plainSpellings: [String] {
+    shortNames.map { name in "-\(name)" } + longNames.map { name in "--\(name)" }
   }
 
-  /// The names that turn a flag off.
-  var inverseNames: [String] {
-    guard case .flag(inversion: .prefixedNo?) = kind else { return [] }
-    return longNames.map { name in "no-\(name)" }
-  }
+  /// The spellings that take it back, hyphens included; no value follows them.
+  var inverseSpellings: [String] { inverseNames.map { name in "--\(name)" } }
+
+  /// The names that take it back.
+  var inverseNames: [String] { isInvertible ? longNames.map { name in "no-\(name)" } : [] }
+
+  /// What stands for its value.
+  package var valueName: String { valueNames.joined(separator: " ") }
 
   /// Its name in sentences: the first long spelling, or the value's name.
   package var displayName: String {
@@ -74,7 +84,7 @@ package struct ArgumentDefinition: Hashable, Sendable {
   }
 
   /// Whether a value follows it.
-  package var takesValue: Bool { if case .flag = kind { false } else { true } }
+  package var takesValue: Bool { kind != .flag }
 }
 
 /// How a flag is turned off.
@@ -87,11 +97,11 @@ package enum FlagInversion: Hashable, Sendable {
 extension ArgumentDefinition {
   /// `-h`, `--help`.
   package static let help = ArgumentDefinition(
-    kind: .flag(inversion: nil), longNames: ["help"], shortNames: ["h"], valueName: "", abstract: "Show this help.",
+    kind: .flag, longNames: ["help"], shortNames: ["h"], valueNames: [], abstract: "Show this help.",
     isRequired: false, isRepeating: false, defaultDescription: nil, choices: [], completion: .none)
   /// `--version`.
   package static let version = ArgumentDefinition(
-    kind: .flag(inversion: nil), longNames: ["version"], shortNames: [], valueName: "", abstract: "Show the version.",
+    kind: .flag, longNames: ["version"], shortNames: [], valueNames: [], abstract: "Show the version.",
     isRequired: false, isRepeating: false, defaultDescription: nil, choices: [], completion: .none)
 }
 

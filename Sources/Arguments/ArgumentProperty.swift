@@ -10,8 +10,9 @@ final class Slot<Value> {
 protocol ArgumentProperty {
   /// What it is; `label` is the property's name.
   func definition(label: String) -> ArgumentDefinition
-  /// Takes one appearance on the command line: a value, or nil when there was none. `inverted` is a `--no-` flag.
-  func take(_ text: ArgumentText?, inverted: Bool) throws(RecorderError)
+  /// Takes one appearance on the command line: the words of its value, none when there was no value. `inverted` is a
+  /// `--no-`, which takes back what came before.
+  func take(_ words: [ArgumentText], inverted: Bool) throws(RecorderError)
 }
 
 /// A set of arguments that commands share through `@OptionGroup`.

@@ -12,9 +12,12 @@ struct ArgumentScanner {
   private var place = 0
   private var rest: ArraySlice<ArgumentText> = []
 
-  /// Makes a scanner for `command`, which the words `path` call.
-  init(_ command: any CommandDeclaration, path: [String]) {
+  /// Makes a scanner for `command`, which the words `path` call and the configuration gives the defaults `configured`.
+  init(
+    _ command: any CommandDeclaration, path: [String], configured: ConfiguredValues
+  ) throws(RecorderError) {
     let bindings = ArgumentBinding.all(of: command)
+    try configured.give(to: bindings)
     self.path = path
     positionals = bindings.filter { binding in
       binding.definition.kind == .positional && !binding.definition.followsTerminator
@@ -35,7 +38,7 @@ struct ArgumentScanner {
         guard !rest.isEmpty else {
           throw RecorderError(.usage, "\(name) needs \(trailing.definition.valueName) after --.", hint: seeHelp)
         }
-        while let word = rest.popFirst() { try give(word, to: trailing) }
+        while let word = rest.popFirst() { try give([word], to: trailing) }
       } else if word.string == "--" {
         onlyPositionals = true
       } else if word.string == "--help" || word.string == "-h" {
@@ -65,7 +68,7 @@ struct ArgumentScanner {
     }
     let binding = positionals[place]
     if !binding.definition.isRepeating { place += 1 }
-    try give(word, to: binding)
+    try give([word], to: binding)
   }
 
   /// Takes `--name`, `--name=VALUE` or `--name VALUE`.
@@ -78,7 +81,7 @@ struct ArgumentScanner {
       try take(binding, spelling: spelling, value: value)
     } else if let binding = options.first(where: { option in option.definition.inverseNames.contains(name) }) {
       guard value == nil else { throw takesNoValue(spelling) }
-      try give(nil, to: binding, inverted: true)
+      try give([], to: binding, inverted: true)
     } else {
       throw unknown(spelling)
     }
@@ -97,7 +100,7 @@ struct ArgumentScanner {
         try take(binding, spelling: spelling, value: letters.isEmpty ? nil : ArgumentText(bytes: Array(letters)))
         return
       }
-      try give(nil, to: binding)
+      try give([], to: binding)
     }
   }
 
@@ -108,31 +111,39 @@ struct ArgumentScanner {
     switch binding.definition.kind {
     case .flag, .positional:
       guard value == nil else { throw takesNoValue(spelling) }
-      try give(nil, to: binding)
+      try give([], to: binding)
     case .option(valueIsOptional: true):
-      try give(value, to: binding)
+      try give(value.map { [$0] } ?? [], to: binding)
     case .option(valueIsOptional: false):
-      if let value { return try give(value, to: binding) }
-      let usage = "\(spelling) \(binding.definition.valueName)"
-      guard let next = rest.popFirst() else {
-        throw RecorderError(.usage, "\(spelling) needs a value.", hint: "Write \(usage).")
-      }
-      // Any word may be a value (-o -y.mkv), except an option of this command: its value was forgotten.
-      if let text = next.string, options.contains(where: { $0.definition.spellings.contains(text) }) {
-        throw RecorderError(
-          .usage, "\(spelling) needs a value before \(text).",
-          hint: "Write \(usage), or \(spelling)\(spelling.bytes.count > 2 ? "=" : "")\(text) if that is the value.")
-      }
-      try give(next, to: binding)
+      var words = value.map { [$0] } ?? []
+      while words.count < binding.definition.valueNames.count { words.append(try nextWord(for: binding, spelling)) }
+      try give(words, to: binding)
     }
   }
 
+  /// The next word, as one of the value of `binding`, which came as `spelling`.
+  private mutating func nextWord(
+    for binding: ArgumentBinding, _ spelling: ArgumentText
+  ) throws(RecorderError) -> ArgumentText {
+    let usage = "\(spelling) \(binding.definition.valueName)"
+    guard let next = rest.popFirst() else {
+      throw RecorderError(.usage, "\(spelling) needs a value.", hint: "Write \(usage).")
+    }
+    // Any word may be a value (-o -y.mkv), except an option of this command: its value was forgotten.
+    if let text = next.string, options.contains(where: { $0.definition.spellings.contains(text) }) {
+      throw RecorderError(
+        .usage, "\(spelling) needs a value before \(text).",
+        hint: "Write \(usage), or \(spelling)\(spelling.bytes.count > 2 ? "=" : "")\(text) if that is the value.")
+    }
+    return next
+  }
+
   private mutating func give(
-    _ text: ArgumentText?, to binding: ArgumentBinding, inverted: Bool = false
+    _ words: [ArgumentText], to binding: ArgumentBinding, inverted: Bool = false
   ) throws(RecorderError) {
     seen.insert(binding.definition)
     do throws(RecorderError) {
-      try binding.property.take(text, inverted: inverted)
+      try binding.property.take(words, inverted: inverted)
     } catch {
       throw RecorderError(error.code, "\(binding.definition.displayName): \(error.message)", hint: error.hint)
     }

@@ -30,7 +30,8 @@ extension CommandDescription {
     text += "    esac\n  done\n  COMPREPLY=()\n  local words=\"\"\n  case \"$path $previous\" in\n"
     for command in commands {
       for option in command.options where option.takesValue {
-        let patterns = option.spellings.map { spelling in "\"\(command.name) \(spelling)\"" }.joined(separator: " | ")
+        let patterns = option.plainSpellings.map { spelling in "\"\(command.name) \(spelling)\"" }.joined(
+          separator: " | ")
         // An optional value comes after "=" alone: without it the next word is another argument.
         if option.kind == .option(valueIsOptional: true) { continue }
         text += "    \(patterns)) \(values(of: option, function: function)); return ;;\n"

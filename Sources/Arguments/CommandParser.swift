@@ -20,8 +20,11 @@ package struct CommandParser: Sendable {
   package init(_ root: any CommandDeclaration.Type) { self.root = root }
 
   /// What `arguments`, the program's name left out, ask for.
+  /// - Parameter configured: the defaults that the configuration gives.
   /// - Throws: `RecorderError` (usage) with one sentence.
-  package func parse(_ arguments: [ArgumentText]) throws(RecorderError) -> Outcome {
+  package func parse(
+    _ arguments: [ArgumentText], configured: ConfiguredValues = ConfiguredValues()
+  ) throws(RecorderError) -> Outcome {
     var (type, path, rest) = (root, [String](), arguments[...])
     while !type.configuration.subcommands.isEmpty {
       guard let word = rest.popFirst() else { return .incomplete(CommandDescription(type, under: path)) }
@@ -35,7 +38,8 @@ package struct CommandParser: Sendable {
       }
     }
     let command = type.init()
-    var scanner = ArgumentScanner(command, path: path + [type.configuration.commandName])
+    var scanner = try ArgumentScanner(
+      command, path: path + [type.configuration.commandName], configured: configured)
     guard try scanner.scan(rest) else { return .help(CommandDescription(type, under: path)) }
     try ArgumentBinding.validate(command)
     return .run(command)

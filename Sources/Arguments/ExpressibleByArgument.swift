@@ -6,6 +6,13 @@ package protocol ExpressibleByArgument: Sendable {
   /// - Throws: `RecorderError` (usage) with one sentence that quotes the argument and says what was expected.
   init(argument: ArgumentText) throws(RecorderError)
 
+  /// The value that `words` spell: as many as `wordCount`.
+  /// - Throws: as `init(argument:)`.
+  init(words: [ArgumentText]) throws(RecorderError)
+
+  /// How many words spell a value: one, unless an option says `--on EVENT COMMAND`.
+  static var wordCount: Int { get }
+
   /// The value as help shows a default.
   var argumentDescription: String { get }
 
@@ -17,6 +24,10 @@ package protocol ExpressibleByArgument: Sendable {
 }
 
 extension ExpressibleByArgument {
+  package init(words: [ArgumentText]) throws(RecorderError) {
+    try self.init(argument: words.last ?? ArgumentText(bytes: []))
+  }
+  package static var wordCount: Int { 1 }
   package var argumentDescription: String { "\(self)" }
   package static var allValueStrings: [String] { [] }
   package static var completion: CompletionKind { .none }

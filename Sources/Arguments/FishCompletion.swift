@@ -28,10 +28,14 @@ extension CommandDescription {
       }
       for option in command.options {
         let short = option.shortNames.map { name in " -s \(name)" }.joined()
-        let long = (option.longNames + option.inverseNames).map { name in " -l \(name)" }.joined()
+        let long = option.longNames.map { name in " -l \(name)" }.joined()
         text += "complete -c \(name) \(condition)\(short)\(long)"
         if option.kind == .option(valueIsOptional: false) { text += " -r" }
         text += "\(values(of: option)) -d \(quoted(option.abstract))\n"
+        if option.isInvertible {
+          let inverse = option.inverseNames.map { name in " -l \(name)" }.joined()
+          text += "complete -c \(name) \(condition)\(inverse) -d \(quoted(option.abstract))\n"
+        }
       }
       for argument in command.positionals {
         let values = values(of: argument)

@@ -7,7 +7,7 @@ extension CommandDescription {
       let repeated = argument.isRepeating ? "…" : ""
       let word =
         argument.kind == .positional
-        ? argument.valueName + repeated : "\(argument.spellings[0]) \(argument.valueName)\(repeated)"
+        ? argument.valueName + repeated : "\(argument.plainSpellings[0]) \(argument.valueName)\(repeated)"
       if argument.followsTerminator { return nil }
       return argument.isRequired ? word : "[\(word)]"
     }
@@ -51,15 +51,18 @@ extension CommandDescription {
 private let helpWidth = 80
 
 extension ArgumentDefinition {
-  /// All its spellings with its value: `-o, --output FILE`, `--app-audio[=DEVICE]`, `--cursor, --no-cursor`.
+  /// All its spellings with its value: `-o, --output FILE`, `--app-audio[=DEVICE]`, `--cursor, --no-cursor`,
+  /// `--size SIZE, --no-size`.
   package var synopsis: String {
-    let names = spellings.joined(separator: ", ")
-    return switch kind {
-    case .flag: names
-    case .option(valueIsOptional: true): "\(names)[=\(valueName)]"
-    case .option(valueIsOptional: false): "\(names) \(valueName)"
-    case .positional: (followsTerminator ? "-- " : "") + valueName + (isRepeating ? "…" : "")
-    }
+    let names = plainSpellings.joined(separator: ", ")
+    let plain =
+      switch kind {
+      case .flag: names
+      case .option(valueIsOptional: true): "\(names)[=\(valueName)]"
+      case .option(valueIsOptional: false): "\(names) \(valueName)"
+      case .positional: (followsTerminator ? "-- " : "") + valueName + (isRepeating ? "…" : "")
+      }
+    return ([plain] + inverseSpellings).joined(separator: ", ")
   }
 
   /// What help says of it: the abstract, the choices and the default.

@@ -7,6 +7,9 @@ package struct ManualPage: Sendable {
   /// The page.
   package let text: String
 
+  /// Makes the page `fileName` of `text`.
+  package init(fileName: String, text: String) { (self.fileName, self.text) = (fileName, text) }
+
   /// What the first page says beside the command table.
   package struct Supplement: Sendable {
     /// The day the manual was last worded anew, as mdoc writes it (`November 30, 2026`).
@@ -104,7 +107,7 @@ package struct ManualPage: Sendable {
   }
 
   /// `text` as a line of mdoc that shows exactly it: no escapes, no requests, and hyphens that can be copied.
-  private static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     let escaped = text.map { character in
       switch character {
       case "\\": "\\e"
@@ -141,15 +144,18 @@ extension ArgumentDefinition {
   /// The term of a list: every spelling, and the value.
   fileprivate var termMacros: String {
     if kind == .positional { return "Ar \(valueName)" }
-    let names = spellings.map { spelling in "Fl \(spelling.dropFirst())" }.joined(separator: " , ")
-    return names + valueMacros
+    func names(_ spellings: [String]) -> [String] { spellings.map { spelling in "Fl \(spelling.dropFirst())" } }
+    let plain = names(plainSpellings).joined(separator: " , ") + valueMacros
+    return ([plain] + names(inverseSpellings)).joined(separator: " , ")
   }
 
   /// How it stands in the synopsis.
   fileprivate var synopsisMacros: String {
     let repeated = isRepeating ? " ..." : ""
     if kind == .positional { return (isRequired ? "Ar \(valueName)" : "Op Ar \(valueName)") + repeated }
-    let word = "Fl \((inverseNames.first.map { name in "--\(name)" } ?? spellings[0]).dropFirst())\(valueMacros)"
+    // Of a flag that is on by itself the inverse is what one writes.
+    let spelling = builtIn == "true" ? inverseSpellings.first ?? plainSpellings[0] : plainSpellings[0]
+    let word = "Fl \(spelling.dropFirst())\(valueMacros)"
     return (isRequired ? word : "Op \(word)") + repeated
   }
 

@@ -1,6 +1,6 @@
 /// The question "Did you mean …?" about the word among `candidates` that is nearest to `argument`; nil when none is
 /// near: more than a third of its letters, or more than three, are different.
-func suggestion(for argument: ArgumentText, among candidates: [String]) -> String? {
+package func suggestion(for argument: ArgumentText, among candidates: [String]) -> String? {
   // Longer ones are no slips of the hand, and the distance takes time in proportion to the product of the lengths.
   guard let word = argument.string, word.utf8.count <= 40 else { return nil }
   let scored = candidates.map { candidate in (candidate, editDistance(Array(word.utf8), Array(candidate.utf8))) }

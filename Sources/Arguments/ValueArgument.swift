@@ -3,8 +3,12 @@ import SessionModel
 /// What `@Option` and `@Argument` have in common: a slot, and how one more value on the command line changes it.
 struct ValueArgument<Value> {
   let slot: Slot<Value>
-  /// Changes the slot's value by one more argument.
-  let absorb: (ArgumentText, inout Value) throws(RecorderError) -> Void
+  /// The value before the command line has been parsed.
+  private let initial: Value
+  /// Changes the slot's value by the words of one more argument.
+  let absorb: ([ArgumentText], inout Value) throws(RecorderError) -> Void
+  /// How many words a value has.
+  private let wordCount: Int
   /// The value that the option's name alone stands for; nil when it needs one.
   var valueAlone: Value?
   let help: ArgumentHelp
@@ -18,14 +22,14 @@ struct ValueArgument<Value> {
   init(single value: Value, help: ArgumentHelp) where Value: ExpressibleByArgument {
     self.init(
       value, type: Value.self, help: help, defaultDescription: value.argumentDescription,
-      absorb: { (text, value) throws(RecorderError) in value = try Value(argument: text) })
+      absorb: { (words, value) throws(RecorderError) in value = try Value(words: words) })
   }
 
   /// One value that must be given.
   init(required help: ArgumentHelp) where Value: RequirableArgument {
     self.init(
       Value.unset, type: Value.self, help: help, defaultDescription: nil,
-      absorb: { (text, value) throws(RecorderError) in value = try Value(argument: text) })
+      absorb: { (words, value) throws(RecorderError) in value = try Value(words: words) })
     isRequired = true
   }
 
@@ -35,7 +39,7 @@ struct ValueArgument<Value> {
   ) where Value == Element? {
     self.init(
       nil, type: Element.self, help: help, defaultDescription: nil,
-      absorb: { (text, value) throws(RecorderError) in value = try Element(argument: text) })
+      absorb: { (words, value) throws(RecorderError) in value = try Element(words: words) })
     self.valueAlone = valueAlone.map { alone in .some(alone) }
   }
 
@@ -45,30 +49,36 @@ struct ValueArgument<Value> {
   ) where Value == [Element] {
     self.init(
       value, type: Element.self, help: help, defaultDescription: nil,
-      absorb: { (text, value) throws(RecorderError) in value.append(try Element(argument: text)) })
+      absorb: { (words, value) throws(RecorderError) in value.append(try Element(words: words)) })
     isRepeating = true
     self.isRequired = isRequired
   }
 
   private init<Element: ExpressibleByArgument>(
     _ value: Value, type: Element.Type, help: ArgumentHelp, defaultDescription: String?,
-    absorb: @escaping (ArgumentText, inout Value) throws(RecorderError) -> Void
+    absorb: @escaping ([ArgumentText], inout Value) throws(RecorderError) -> Void
   ) {
-    slot = Slot(value)
+    (slot, initial, wordCount) = (Slot(value), value, Element.wordCount)
     (self.absorb, self.help, self.defaultDescription) = (absorb, help, defaultDescription)
     (choices, completion) = (Element.allValueStrings, Element.completion)
   }
 
   func definition(kind: ArgumentDefinition.Kind, names: [ArgumentName], label: String) -> ArgumentDefinition {
-    ArgumentDefinition(
+    let name = help.valueName ?? optionName(label).uppercased()
+    var definition = ArgumentDefinition(
       kind: kind, longNames: longNames(names, label: label), shortNames: shortNames(names),
-      valueName: help.valueName ?? optionName(label).uppercased(), abstract: help.abstract, isRequired: isRequired,
-      isRepeating: isRepeating, defaultDescription: defaultDescription, choices: choices, completion: completion)
+      valueNames: wordCount == 1 ? [name] : name.split(separator: " ").map(String.init), abstract: help.abstract,
+      isRequired: isRequired, isRepeating: isRepeating, defaultDescription: defaultDescription, choices: choices,
+      completion: completion)
+    definition.builtIn = defaultDescription
+    return definition
   }
 
-  func take(_ text: ArgumentText?) throws(RecorderError) {
-    if let text {
-      try absorb(text, &slot.value)
+  func take(_ words: [ArgumentText], inverted: Bool) throws(RecorderError) {
+    if inverted {
+      slot.value = initial
+    } else if !words.isEmpty {
+      try absorb(words, &slot.value)
     } else if let valueAlone {
       slot.value = valueAlone
     }

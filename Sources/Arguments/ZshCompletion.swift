@@ -66,11 +66,13 @@ extension CommandDescription {
         let value: String
         switch option.kind {
         case .flag, .positional: value = "\(spelling)[\(help)]"
+        case .option where option.inverseSpellings.contains(spelling): value = "\(spelling)[\(help)]"
         case .option(valueIsOptional: true):
           value = "\(spelling)=-[\(help)]::\(option.valueName):\(action(of: option))"
         case .option(valueIsOptional: false):
           let joint = spelling.hasPrefix("--") ? "=" : "+"
-          value = "\(spelling)\(joint)[\(help)]:\(option.valueName):\(action(of: option))"
+          let more = option.valueNames.dropFirst().map { name in ":\(name): " }.joined()
+          value = "\(spelling)\(joint)[\(help)]:\(option.valueNames.first ?? ""):\(action(of: option))\(more)"
         }
         return "    \(quoted(exclusive + value)) \\\n"
       }

@@ -1,4 +1,6 @@
 package import Arguments
+import Configuration
+import FoundationEssentials
 import Glibc
 import SessionModel
 import Threading
@@ -23,12 +25,15 @@ package enum CommandRunner {
     setlocale(LC_CTYPE, "C.UTF-8")
     do {
       try DescriptorLimit.raise()
-      switch try CommandParser(RecorderCommand.self).parse(arguments) {
+      let settings = Settings.current(ProcessInfo.processInfo.environment)
+      switch try CommandParser(RecorderCommand.self).parse(arguments, configured: settings.defaults) {
       case .run(let command):
+        try settings.admit(command)
         guard var command = command as? any Command else {
           try handOver()
           break
         }
+        settings.nameArchive()
         try await command.run()
       case .help(let command): try StandardOutput.write(Array(command.help.utf8))
       case .version: try StandardOutput.line("recorder \(recorderVersion)")

@@ -108,7 +108,8 @@ struct Startup {
     var options = X11SourceOptions(
       cursor: video.showsCursor, frameInterval: 1_000_000_000 / Int64(video.framesPerSecond), wake: control.wake)
     options.followsSize = video.onResize ?? .fit == .fit
-    options.waitsWhenClosed = video.onClose == .wait
+    // What is never closed has no need of it; it may be the configuration's.
+    options.waitsWhenClosed = video.onClose == .wait && source.source.window != nil
     options.report = { change, time in changes.note(change, at: time) }
     options.exclusions = self.options.exclusions ?? []
     let sourceOptions = options

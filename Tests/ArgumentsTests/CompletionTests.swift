@@ -35,7 +35,7 @@ import Testing
     #expect(try bash("recorder", "re") == ["record", "resume", "replay", "recover"])
     #expect(try bash("recorder", "index", "") == ["rebuild", "-h", "--help"])
     #expect(try bash("recorder", "record", "--cu") == ["--cursor"])
-    #expect(try bash("recorder", "record", "--no") == ["--no-cursor"])
+    #expect(try bash("recorder", "record", "--no-cu") == ["--no-cursor"])
     #expect(try bash("recorder", "record", "--pixel-format", "yuv") == ["yuv420p", "yuv444p"])
     #expect(try bash("recorder", "record", "--pixel-format", "=", "bg") == ["bgr0"])
     #expect(try bash("recorder", "show", "20261130") == ["20261130T021533Z-k3x9"])
@@ -59,7 +59,7 @@ import Testing
   @Test func fishCompletesCommandsOptionsAndValues() throws {
     #expect(try fish("recorder re") == ["record", "recover", "replay", "resume"])
     #expect(try fish("recorder index ") == ["rebuild"])
-    #expect(try fish("recorder record --no-") == ["--no-cursor"])
+    #expect(try fish("recorder record --no-cu") == ["--no-cursor"])
     #expect(try fish("recorder record --pixel-format yuv") == ["yuv420p", "yuv444p"])
     #expect(try fish("recorder show la") == ["last"])
     #expect(try fish("recorder export last -o Package.sw") == ["Package.swift"])
@@ -90,7 +90,7 @@ import Testing
   @Test func zshCompletesCommandsAndOptions() throws {
     #expect(try zsh("recorder sea") == "recorder search \n")
     #expect(try zsh("recorder index r") == "recorder index rebuild \n")
-    #expect(try zsh("recorder record --no-c") == "recorder record --no-cursor \n")
+    #expect(try zsh("recorder record --no-cu") == "recorder record --no-cursor \n")
     #expect(try zsh("recorder record --pixel-format b") == "recorder record --pixel-format bgr0 \n")
   }
 }

@@ -19,16 +19,20 @@ import Testing
           PLACES…  Places.
 
         Options:
-          -o, --output OUTPUT  Where to.
-          --count COUNT        How often. (default: 3)
-          --mode MODE          How. (one of fast, careful; default: fast)
-          --word WORD          A word. (may be repeated)
-          --near-by[=NEAR-BY]  A place.
-          -q, --quiet          Say nothing.
-          --lines, --no-lines  Draw lines.
-          -j                   JSON.
-          --ratio RATIO        At least 0. (default: 0.5)
-          -h, --help           Show this help.
+          -o, --output OUTPUT        Where to.
+          --count COUNT              How often. (default: 3)
+          --mode MODE                How. (one of fast, careful; default: fast)
+          --word WORD                A word. (may be repeated)
+          --near-by[=NEAR-BY]        A place.
+          -q, --quiet                Say nothing.
+          --lines, --no-lines        Draw lines.
+          --tint TINT, --no-tint     A colour.
+          --layer LAYER, --no-layer  A layer. (may be repeated)
+          --at PLACE WORD, --no-at   When. (one of start, end; may be repeated)
+          --loud, --no-loud          Be loud.
+          -j                         JSON.
+          --ratio RATIO              At least 0. (default: 0.5)
+          -h, --help                 Show this help.
 
         Examples:
           sample copy a b  From a to b.

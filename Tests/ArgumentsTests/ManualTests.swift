@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct ManualTests {
-  private let pages = ManualPage.all(of: CommandDescription(RecorderCommand.self), supplement: .standard)
+  private let pages =
+    ManualPage.all(of: CommandDescription(RecorderCommand.self), supplement: .standard) + [.configuration]
 
   @Test func thePagesInTheRepositoryAreThoseOfTheTable() throws {
     for page in pages {
@@ -18,7 +19,7 @@ import Testing
     let names = pages.map { page in page.fileName }
     #expect(names.contains("recorder.1") && names.contains("recorder-index-rebuild.1"))
     #expect(!names.contains { name in name.contains("generate") })
-    #expect(names.count == CommandDescription(RecorderCommand.self).leaves.count + 1)
+    #expect(names.count == CommandDescription(RecorderCommand.self).leaves.count + 2)
   }
 
   @Test func theManualListsExactlyTheExitCodes() throws {

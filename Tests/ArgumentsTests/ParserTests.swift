@@ -30,6 +30,52 @@ import Testing
     #expect(copy.count == 6 && copy.lines)
   }
 
+  @Test func aValueMayHaveTwoWords() throws {
+    #expect(try parseCopy("a", "--at", "start", "x y", "--at=end", "z")?.at.map(\.word) == ["x y", "z"])
+    for (words, sentence) in [
+      (["copy", "a", "--at"], "--at needs a value. Write --at PLACE WORD."),
+      (["copy", "a", "--at", "start"], "--at needs a value. Write --at PLACE WORD."),
+      (
+        ["copy", "a", "--at", "start", "--loud"],
+        "--at needs a value before --loud. Write --at PLACE WORD, or --at=--loud if that is the value."
+      ),
+    ] {
+      let error = #expect(throws: RecorderError.self) { try parseSample(words) }
+      #expect(error?.description == sentence)
+    }
+  }
+
+  @Test func theConfigurationComesFirstOnTheLine() throws {
+    let settings = [
+      "sample.tint": ["red", "blue"], "sample.layer": ["1", "2"], "sample.at.start": ["w"], "sample.loud": ["yes"],
+    ]
+    let configured = try #require(try parseCopy("a", settings: settings))
+    #expect(configured.tint == "blue" && configured.layer == ["1", "2"] && configured.loud)
+    #expect(configured.at == [SamplePair(place: "start", word: "w")])
+    let added = try #require(try parseCopy("a", "--layer", "3", "--tint", "green", settings: settings))
+    #expect(added.layer == ["1", "2", "3"] && added.tint == "green")
+    let off = try #require(
+      try parseCopy("a", "--no-layer", "--layer", "3", "--no-tint", "--no-at", "--no-loud", settings: settings))
+    #expect(off.layer == ["3"] && off.tint == nil && off.at == [] && !off.loud)
+    #expect(try parseCopy("a", "--loud", settings: ["sample.loud": ["off"]])?.loud == true)
+  }
+
+  @Test func whatHasNoKeyHasNoInverse() {
+    #expect(throws: RecorderError.self) { try parseCopy("a", "--no-word") }
+    #expect(throws: RecorderError.self) { try parseCopy("a", "--no-tint=x") }
+  }
+
+  @Test func theKeysOfATableAreFound() throws {
+    let found = ConfigurableArgument.all(of: SampleProgram.self)
+    #expect(found.map(\.setting.key) == ["sample.tint", "sample.layer", "sample.at.start", "sample.loud"])
+    #expect(found.map(\.valueName) == ["TINT", "LAYER", "WORD", "true|false"])
+    #expect(found.map(\.definition.builtIn) == [nil, nil, nil, "false"])
+    #expect(found.allSatisfy { $0.command == "copy" })
+    let error = #expect(throws: RecorderError.self) { try found[3].check("maybe") }
+    #expect(error?.message == "\"maybe\" is neither true nor false.")
+    #expect(throws: Never.self) { try found[2].check("any word") }
+  }
+
   @Test func anyWordMayBeAValue() throws {
     #expect(try parseCopy("a", "-o", "-y.mkv")?.output == FilePath("-y.mkv"))
     #expect(try parseCopy("a", "-o", "--")?.output == FilePath("--"))

@@ -26,7 +26,27 @@ struct SampleCopy: CommandDeclaration {
   @Option(defaultAsFlag: "here", help: "A place.") var nearBy: String?
   @Flag(name: [.customShort("q"), .long], help: "Say nothing.") var quiet = false
   @Flag(inversion: .prefixedNo, help: "Draw lines.") var lines = true
+  @Option(settings: ["sample.tint"], help: "A colour.") var tint: String?
+  @Option(settings: ["sample.layer"], help: "A layer.") var layer: [String] = []
+  @Option(
+    settings: [SettingBinding("sample.at.start", words: ["start"])],
+    help: ArgumentHelp("When.", valueName: "PLACE WORD"))
+  var at: [SamplePair] = []
+  @Flag(settings: ["sample.loud"], help: "Be loud.") var loud = false
   @OptionGroup var shared: SampleShared
+}
+
+/// A value of two words.
+struct SamplePair: ExpressibleByArgument, Hashable {
+  let place: String, word: String
+  static var wordCount: Int { 2 }
+  static var allValueStrings: [String] { ["start", "end"] }
+  init(place: String, word: String) { (self.place, self.word) = (place, word) }
+  init(argument: ArgumentText) throws(RecorderError) { try self.init(words: [argument]) }
+  init(words: [ArgumentText]) throws(RecorderError) {
+    guard words.count == 2 else { throw RecorderError(.usage, "There must be two words.") }
+    (place, word) = (try String(argument: words[0]), try String(argument: words[1]))
+  }
 }
 
 struct SampleShared: ParsableArguments {
@@ -53,13 +73,14 @@ struct SampleSecret: CommandDeclaration {
     commandName: "secret", abstract: "Be hidden.", shouldDisplay: false)
 }
 
-/// What the sample's parser makes of `words`.
-func parseSample(_ words: [String]) throws -> CommandParser.Outcome {
-  try CommandParser(SampleProgram.self).parse(words.map { word in ArgumentText(word) })
+/// What the sample's parser makes of `words`, with values that the configuration gives.
+func parseSample(_ words: [String], _ settings: [String: [String]] = [:]) throws -> CommandParser.Outcome {
+  let configured = ConfiguredValues(settings.mapValues { values in values.map { ArgumentText($0) } })
+  return try CommandParser(SampleProgram.self).parse(words.map { ArgumentText($0) }, configured: configured)
 }
 
 /// The `copy` command that `words` after its name spell; nil when they ask for something else.
-func parseCopy(_ words: String...) throws -> SampleCopy? {
-  guard case .run(let command) = try parseSample(["copy"] + words) else { return nil }
+func parseCopy(_ words: String..., settings: [String: [String]] = [:]) throws -> SampleCopy? {
+  guard case .run(let command) = try parseSample(["copy"] + words, settings) else { return nil }
   return command as? SampleCopy
 }

@@ -24,6 +24,7 @@ package final class RecorderRig: Sendable {
   package var environment: [String: String?] {
     var values: [String: String?] = [
       "RECORDER_ARCHIVE": archive, "XDG_RUNTIME_DIR": folder.path, "DISPLAY": nil, "WAYLAND_DISPLAY": nil, "TZ": "UTC",
+      "XDG_CONFIG_HOME": folder.file("config"), "XDG_CONFIG_DIRS": folder.file("etc"),
     ]
     if let display { values.merge(display.environment) { _, new in new } }
     return values.merging(extra) { _, new in new }

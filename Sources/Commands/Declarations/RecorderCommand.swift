@@ -6,7 +6,8 @@ package struct RecorderCommand: CommandDeclaration {
     commandName: "recorder",
     abstract: "Record the desktop with its sound, keep every session, and find the moment again.",
     discussion: """
-      Sessions are kept in an archive: $RECORDER_ARCHIVE, or $XDG_DATA_HOME/recorder, or ~/.local/share/recorder.
+      Sessions are kept in an archive: $RECORDER_ARCHIVE, or the archive that the configuration names, or \
+      $XDG_DATA_HOME/recorder, or ~/.local/share/recorder.
 
       A session is named by its id, by the beginning of its id as long as only one begins so, or by "last", "last~1" \
       for the one before it, and so on. A time T is seconds from the session's start (90, 1:30, 1:30.5), a time of \
@@ -22,7 +23,8 @@ package struct RecorderCommand: CommandDeclaration {
       ResumeCommand.self, MuteCommand.self, UnmuteCommand.self, SplitCommand.self, ListCommand.self, ShowCommand.self,
       SearchCommand.self, ReplayCommand.self, FrameCommand.self, ExportCommand.self, TagCommand.self, NoteCommand.self,
       VerifyCommand.self, RecoverCommand.self, ProtectCommand.self, UnprotectCommand.self, DeleteCommand.self,
-      GcCommand.self, IndexCommand.self, SourcesCommand.self, DoctorCommand.self, GenerateCommand.self,
+      GcCommand.self, IndexCommand.self, SourcesCommand.self, DoctorCommand.self, ConfigCommand.self,
+      GenerateCommand.self,
     ])
   package init() {}
 }

@@ -3,61 +3,74 @@ package import SessionModel
 
 /// What `record` and `start` are told about the recording to make.
 package struct RecordingArguments: ParsableArguments {
-  @Argument(help: ArgumentHelp("What to record.", valueName: "SOURCE"))
+  @Argument(settings: ["source"], help: ArgumentHelp("What to record.", valueName: "SOURCE"))
   package var source = SourceSpecification.display
-  @Option(help: ArgumentHelp("The X display; $DISPLAY when absent.", valueName: "NAME"))
+  @Option(settings: ["display"], help: ArgumentHelp("The X display; $DISPLAY when absent.", valueName: "NAME"))
   package var display: String?
-  @Option(help: ArgumentHelp("Frames a second, at most, from 1 to 240.", valueName: "N"))
+  @Option(settings: ["video.fps"], help: ArgumentHelp("Frames a second, at most, from 1 to 240.", valueName: "N"))
   package var fps = VideoOptions().framesPerSecond
   @Option(
+    settings: ["video.size"],
     help: ArgumentHelp(
       "Fit the picture into this size, keeping its shape: WxH, or a preset (h180 h360 h720 h1080 h1440 h2160).",
       valueName: "SIZE"))
   package var size: PixelSize?
-  @Flag(inversion: .prefixedNo, help: "Draw the pointer; drawn unless --no-cursor.")
+  @Flag(inversion: .prefixedNo, settings: ["video.cursor"], help: "Draw the pointer; drawn unless --no-cursor.")
   package var cursor = VideoOptions().showsCursor
-  @Flag(help: "Record a window with its window manager's frame.")
+  @Flag(settings: ["video.decorations"], help: "Record a window with its window manager's frame.")
   package var decorations = VideoOptions().decorations
   @Option(
+    settings: ["video.on-resize"],
     help: ArgumentHelp(
       "When what is recorded takes another size: fit scales it down or adds black bars; crop shows it as large as it is.",
       valueName: "POLICY"))
   package var onResize = ResizePolicy.fit
   @Option(
+    settings: ["video.on-close"],
     help: ArgumentHelp(
       "When the recorded window closes: end the recording, or wait for the next one that matches and go on with it.",
       valueName: "POLICY"))
   package var onClose = ClosePolicy.end
   @Option(
+    settings: ["exclude"],
     help: ArgumentHelp(
       "Blank the windows with this class=NAME or title~=REGEX, and leave their titles out.", valueName: "WINDOWS"))
   package var exclude: [WindowExclusion] = []
-  @Flag(help: "Wait until the window or monitor appears.")
+  @Flag(settings: ["wait"], help: "Wait until the window or monitor appears.")
   package var wait = false
   @Option(
     defaultAsFlag: AudioDeviceSpecification.standard,
-    help: ArgumentHelp("Record what the applications play.", valueName: "DEVICE"))
+    settings: ["audio.application"], help: ArgumentHelp("Record what the applications play.", valueName: "DEVICE"))
   package var appAudio: AudioDeviceSpecification?
   @Option(
     defaultAsFlag: AudioDeviceSpecification.standard,
-    help: ArgumentHelp("Record the microphone.", valueName: "DEVICE"))
+    settings: ["audio.microphone"], help: ArgumentHelp("Record the microphone.", valueName: "DEVICE"))
   package var microphone: AudioDeviceSpecification?
   @Option(
+    settings: ["audio.stems"],
     help: ArgumentHelp(
       "Keep each input as a track of its own after the mix (all), or the mix alone (none).", valueName: "S"))
   package var stems = AudioOptions().stems
   @Option(
+    settings: ["audio.gain"],
     help: ArgumentHelp("Make an input louder or softer in the mix, in dB: app=-6dB,mic=+3dB.", valueName: "GAIN"))
   package var gain: AudioGains?
-  @Option(help: ArgumentHelp("How sound is encoded: aac, opus, flac or pcm.", valueName: "CODEC"))
+  @Option(
+    settings: ["audio.codec"], help: ArgumentHelp("How sound is encoded: aac, opus, flac or pcm.", valueName: "CODEC"))
   package var audioCodec = AudioOptions().codec
-  @Option(help: ArgumentHelp("End after this time: 20, 1:30, 500ms, 20s, 5m, 2h.", valueName: "T"))
+  @Option(
+    settings: ["limits.duration"],
+    help: ArgumentHelp("End after this time: 20, 1:30, 500ms, 20s, 5m, 2h.", valueName: "T"))
   package var duration: TimeSpan?
   @Option(help: ArgumentHelp("End at this time of day, today or tomorrow: HH:MM or HH:MM:SS.", valueName: "TIME"))
   package var until: TimeOfDay?
-  @Option(help: ArgumentHelp("End when the media files have reached this size: 500M, 2G.", valueName: "SIZE"))
+  @Option(
+    settings: ["limits.max-size"],
+    help: ArgumentHelp("End when the media files have reached this size: 500M, 2G.", valueName: "SIZE"))
   package var maxSize: ByteSize?
-  @Option(help: ArgumentHelp("End when the picture has not changed for this time.", valueName: "T"))
+  @Option(
+    settings: ["limits.stop-when-idle"],
+    help: ArgumentHelp("End when the picture has not changed for this time.", valueName: "T"))
   package var stopWhenIdle: TimeSpan?
   @Option(help: ArgumentHelp("Begin after this time.", valueName: "T"))
   package var delay: TimeSpan?
@@ -66,26 +79,33 @@ package struct RecordingArguments: ParsableArguments {
   package var name: String?
   @Option(help: ArgumentHelp("Give the session a title.", valueName: "TEXT"))
   package var title: String?
-  @Option(help: ArgumentHelp("Give the session a tag.", valueName: "TAG"))
+  @Option(settings: ["tag"], help: ArgumentHelp("Give the session a tag.", valueName: "TAG"))
   package var tag: [String] = []
-  @Option(help: ArgumentHelp("The video encoder, by FFmpeg's name.", valueName: "NAME"))
+  @Option(settings: ["video.codec"], help: ArgumentHelp("The video encoder, by FFmpeg's name.", valueName: "NAME"))
   package var codec = VideoOptions().codec
-  @Option(help: ArgumentHelp("The encoder's preset.", valueName: "NAME"))
+  @Option(settings: ["video.preset"], help: ArgumentHelp("The encoder's preset.", valueName: "NAME"))
   package var preset = VideoOptions().preset
-  @Option(help: ArgumentHelp("The encoder's constant rate factor; lower is better and larger.", valueName: "N"))
+  @Option(
+    settings: ["video.crf"],
+    help: ArgumentHelp("The encoder's constant rate factor; lower is better and larger.", valueName: "N"))
   package var crf = VideoOptions().constantRateFactor
-  @Option(help: ArgumentHelp("The encoded pixel format.", valueName: "FORMAT"))
+  @Option(settings: ["video.pixel-format"], help: ArgumentHelp("The encoded pixel format.", valueName: "FORMAT"))
   package var pixelFormat = VideoOptions().pixelFormat
-  @Flag(help: "Keep every pixel exactly; large.")
+  @Flag(settings: ["video.lossless"], help: "Keep every pixel exactly; large.")
   package var lossless = VideoOptions().lossless
-  @Flag(help: "End the recording, or do not begin it, when sound or the event track fails; else it goes on without.")
+  @Flag(
+    settings: ["strict"],
+    help: "End the recording, or do not begin it, when sound or the event track fails; else it goes on without.")
   package var strict = RecordingOptions().strict
   @Option(
+    settings: ["storage.sync"],
     help: ArgumentHelp("Make the disk take what is recorded this often; what a power cut can cost.", valueName: "T"))
   package var sync = TimeSpan(nanoseconds: StorageOptions().syncInterval)
-  @Option(help: ArgumentHelp("Warn when the disk has less left.", valueName: "SIZE"))
+  @Option(settings: ["storage.warn-below"], help: ArgumentHelp("Warn when the disk has less left.", valueName: "SIZE"))
   package var warnFree = ByteSize(bytes: StorageOptions().warnBelow)
-  @Option(help: ArgumentHelp("End the recording, or do not begin it, when the disk has less left.", valueName: "SIZE"))
+  @Option(
+    settings: ["storage.end-below"],
+    help: ArgumentHelp("End the recording, or do not begin it, when the disk has less left.", valueName: "SIZE"))
   package var minFree = ByteSize(bytes: StorageOptions().endBelow)
 
   package init() {}

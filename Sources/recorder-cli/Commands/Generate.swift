@@ -5,7 +5,8 @@ import SessionModel
 
 extension GenerateManualCommand: Command {
   func run() throws(RecorderError) {
-    for page in ManualPage.all(of: CommandDescription(RecorderCommand.self), supplement: .standard) {
+    let commands = ManualPage.all(of: CommandDescription(RecorderCommand.self), supplement: .standard)
+    for page in commands + [.configuration] {
       try writeGenerated(page.text, named: page.fileName, in: folder)
     }
   }
