@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -79,6 +79,8 @@ _recorder() {
     "recorder mute --name") :; return ;;
     "recorder unmute --name") :; return ;;
     "recorder split --name") :; return ;;
+    "recorder logs --category") mapfile -t COMPREPLY < <(compgen -W "capture audio encode archive control" -- "$current"); return ;;
+    "recorder logs --level") mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current"); return ;;
     "recorder list --limit") :; return ;;
     "recorder list --tag") :; return ;;
     "recorder search --since") :; return ;;
@@ -104,7 +106,7 @@ _recorder() {
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute split list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
+      words="record start stop status mark pause resume mute unmute split logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
       words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
@@ -137,6 +139,10 @@ _recorder() {
       ;;
     "recorder split")
       words="--name -h --help"
+      ;;
+    "recorder logs")
+      words="--category --level --follow --json -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder list")
       words="--limit --tag --json -h --help"

@@ -52,10 +52,11 @@ package struct ArchiveLocation: Hashable, Sendable {
     static let events = "events.ndjson"
     static let annotations = "annotations.ndjson"
     static let chain = "chain.ndjson"
+    static let log = "log.ndjson"
     static let media = "media"
     static let reserve = "reserve"
     /// The files beside the media that have bytes.
-    static let files = [manifest, events, annotations, chain, reserve]
+    static let files = [manifest, events, annotations, chain, log, reserve]
     /// What marks a session in `pending/` as one that is being deleted.
     static let deletedSuffix = ".deleted"
     /// What the folder of a session is called until it is complete.

@@ -11,12 +11,12 @@ enum Line {
   /// Bytes read at a time.
   private static let chunk = 1 << 16
 
-  /// Gives each whole line of `file` to `body`, without its end.
+  /// Gives each whole line of `file` from byte `start` on to `body`, without its end.
   /// - Returns: the bytes up to the end of the last whole line.
   static func forEach(
-    in file: borrowing FileDescriptor, _ body: (Data) throws(RecorderError) -> Void
+    in file: borrowing FileDescriptor, from start: Int64 = 0, _ body: (Data) throws(RecorderError) -> Void
   ) throws(RecorderError) -> Int64 {
-    var (offset, whole) = (Int64(0), Int64(0))
+    var (offset, whole) = (start, start)
     var line = Data()
     var skipping = false
     var buffer = [UInt8](repeating: 0, count: chunk)

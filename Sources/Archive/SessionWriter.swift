@@ -30,7 +30,7 @@ package final class SessionWriter: Sendable {
 
   /// The session's name.
   package let id: SessionID
-  private let folder: Folder
+  let folder: Folder
   private let media: Folder
   private let open: Mutex<Open?>
   private let kept: Mutex<Kept>

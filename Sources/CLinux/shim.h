@@ -32,6 +32,12 @@ static inline long long recorder_peer_uid(int descriptor) {
   return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (long long)peer.user : -1;
 }
 int pipe2(int ends[2], int flags);
+/* The process that made the other end of a local socket; 0 when it is not known. */
+static inline int recorder_peer_pid(int descriptor) {
+  struct { int process; unsigned int user; unsigned int group; } peer;
+  socklen_t length = sizeof peer;
+  return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.process : 0;
+}
 /* A new session for a spawned process; declared only under _GNU_SOURCE. */
 static const int recorder_spawn_setsid = 0x80;
 /* Whether the kernel's clock is kept by NTP; `struct timex` is a union of anonymous fields in Swift's eyes. */

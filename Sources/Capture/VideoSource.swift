@@ -8,6 +8,9 @@ package protocol VideoSource: ~Copyable, SendableMetatype {
   /// The picture's size in pixels at the beginning; each frame says its own.
   var size: PixelSize { get }
 
+  /// How it gets its pictures, for the log.
+  var facts: [String: String] { get }
+
   /// Sleeps until a frame is due.
   /// - Parameter deadline: ns of `CLOCK_MONOTONIC` at which to return anyway.
   /// - Throws: `SourceLoss.error` when there is nothing left to record.
@@ -21,6 +24,10 @@ package protocol VideoSource: ~Copyable, SendableMetatype {
 
   /// Makes a frame due at once that shows the whole picture, whether it has changed or not.
   mutating func invalidate()
+}
+
+extension VideoSource where Self: ~Copyable {
+  package var facts: [String: String] { ["size": "\(size)"] }
 }
 
 /// Why `VideoSource.wait` returned.

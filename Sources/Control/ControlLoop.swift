@@ -102,6 +102,7 @@ struct ControlLoop {
     guard let request = try? decoder.decode(ControlRequest.self, from: Data(line)) else {
       return refuse(client, "The request has no known command, or a wrong value.")
     }
+    if request.command != .status { handlers.heard(request, UnixSocket.process(of: client.descriptor)) }
     switch request.command {
     case .status: send(ControlResponse(handlers.status()), to: client)
     case .watch:

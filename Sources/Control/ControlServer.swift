@@ -9,17 +9,20 @@ package final class ControlServer: Sendable {
   package struct Handlers: Sendable {
     let status: @Sendable () -> RecorderStatus
     let perform: @Sendable (ControlRequest, @escaping @Sendable (ControlResponse) -> Void) -> Void
+    let heard: @Sendable (ControlRequest, Int32) -> Void
 
     /// Makes handlers.
     /// - Parameters:
     ///   - status: what the recording is doing.
     ///   - perform: carries a request out that is neither `status` nor `watch`, and gives the answer, once, at any time
     ///     and on any thread.
+    ///   - heard: told each request other than `status`, with the process that sent it (0 when it is not known).
     package init(
       status: @escaping @Sendable () -> RecorderStatus,
-      perform: @escaping @Sendable (ControlRequest, @escaping @Sendable (ControlResponse) -> Void) -> Void
+      perform: @escaping @Sendable (ControlRequest, @escaping @Sendable (ControlResponse) -> Void) -> Void,
+      heard: @escaping @Sendable (ControlRequest, Int32) -> Void = { _, _ in }
     ) {
-      (self.status, self.perform) = (status, perform)
+      (self.status, self.perform, self.heard) = (status, perform, heard)
     }
   }
 

@@ -27,6 +27,9 @@ enum UnixSocket {
     }
   }
 
+  /// The process that made the other end of `descriptor`; 0 when it is not known.
+  static func process(of descriptor: Int32) -> Int32 { recorder_peer_pid(descriptor) }
+
   /// Takes the next client of `listener` that this user started; others are turned away.
   /// - Returns: nil when there is none.
   static func accept(_ listener: Int32) -> Int32? {

@@ -36,16 +36,18 @@ package actor RecordingSession {
   ///   - off: the sound inputs that begin switched off.
   ///   - follow: told each state that the recording takes, and one sentence why when something is wrong, in order, from
   ///     any thread; it must not call back.
+  ///   - journal: takes each line of the log too, on a thread of its own.
   ///   - notify: called from any thread with what the person should be told at once.
   /// - Throws: `RecorderError` that names what was wrong; nothing is left in the archive then.
   package init(
     _ options: RecordingOptions, in archive: ArchiveLocation, command: Manifest.WrappedCommand? = nil,
     off: Set<ControlRequest.Input> = [], follow: @escaping @Sendable (RecordingState, String?) -> Void = { _, _ in },
-    notify: @escaping @Sendable (Event) -> Void
+    journal: @escaping RecorderLog.Output = { _, _ in }, notify: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     executor = QueueExecutor(label: "recording")
     parts = try Startup(
-      options: options, archive: archive, command: command, off: off, follow: follow, notify: notify
+      options: options, archive: archive, command: command, off: off, follow: follow, notify: notify,
+      journal: journal
     ).run()
     id = parts.writer.id
     self.archive = archive
@@ -95,6 +97,8 @@ package actor RecordingSession {
     _ reason: Manifest.Reason, error: RecorderError? = nil, command: Manifest.WrappedCommand? = nil
   ) -> Outcome {
     if let outcome { return outcome }
+    let (log, began) = (parts.control.log, MonotonicClock.now())
+    log?.note(.info, .control, "The recording ends.", ["reason": reason.rawValue])
     parts.health.stop()
     parts.controls.willStop()
     var firstError = error
@@ -127,6 +131,15 @@ package actor RecordingSession {
     let (sealed, sealError) = parts.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
     manifest = sealed
     note(sealError)
+    log?.note(
+      firstError == nil ? .info : .error, .control, firstError?.message ?? "The session is finished.",
+      [
+        "milliseconds": "\((MonotonicClock.now() - began) / 1_000_000)", "bytes": "\(bytes)", "length": "\(end)",
+        "frames": "\(parts.control.frames.load(ordering: .relaxed))",
+        "dropped": "\(parts.control.droppedFrames.load(ordering: .relaxed))",
+      ])
+    // Who follows the log reads until the session's lock is free.
+    log?.finish()
     parts.writer.close()
     parts.controls.didStop(firstError)
     let outcome = Outcome(manifest: manifest, error: firstError)

@@ -37,8 +37,27 @@ struct Startup {
   let follow: @Sendable (RecordingState, String?) -> Void
   /// Told what the person should know at once.
   let notify: @Sendable (Event) -> Void
+  /// Takes each line of the log too.
+  let journal: RecorderLog.Output
 
   func run() throws(RecorderError) -> RecordingParts {
+    let (log, began) = (try RecorderLog(journal), MonotonicClock.now())
+    log.note(
+      .info, .control, "A recording is prepared.",
+      ["source": options.source.text, "version": recorderVersion, "process": "\(getpid())"])
+    do throws(RecorderError) {
+      let parts = try run(log)
+      let milliseconds = (MonotonicClock.now() - began) / 1_000_000
+      log.note(.info, .control, "The recording runs.", ["milliseconds": "\(milliseconds)"])
+      return parts
+    } catch {
+      log.note(.error, .control, error.message)
+      log.finish()
+      throw error
+    }
+  }
+
+  private func run(_ log: RecorderLog) throws(RecorderError) -> RecordingParts {
     try options.check()
     let resolver = try SourceResolver(display: options.display)
     let source = try resolver.resolve(options.source, decorations: options.video.decorations)
@@ -48,8 +67,8 @@ struct Startup {
     let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
     // Opening sound devices takes a while: the epoch comes after it.
     let audio = try AudioPipeline(
-      plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)))
-    let control = try PipelineControl(epoch: MonotonicClock.now())
+      plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)), log: log)
+    let control = try PipelineControl(epoch: MonotonicClock.now(), log: log)
     let changes = SourceReporter(epoch: control.epoch)
     let packets = BoundedQueue<MuxItem>(
       capacity: MuxPipeline.packetsAStream * (1 + (audio?.streams.count ?? 0)))
@@ -63,6 +82,7 @@ struct Startup {
         makeManifest(id, plan, source, clock, streams, audio)
       }
       session = writer
+      log.begin(try writer.makeLog(), epoch: control.epoch)
       var manifest = makeManifest(writer.id, plan, source, clock, streams, audio)
       let report = makeReport(to: writer, control)
       let segment = try writer.createSegment(1)
@@ -70,28 +90,35 @@ struct Startup {
       let shared = SessionManifest(manifest)
       let mux = try MuxPipeline(
         fileDescriptor: segment.fileDescriptor, streams: streams, metadata: metadata(of: manifest), writer: writer,
-        manifest: shared, control: control, packets: packets, report: report)
+        manifest: shared, control: control, packets: packets,
+        report: log.noting(.capture, report))
       file = mux
       try writer.replaceManifest(manifest)
       try annotate(writer, at: clock.utc)
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
-      changes.start(report)
-      if let warning = source.ambiguity { report(Event(time: .zero, kind: .warning, text: warning)) }
+      changes.start(log.noting(.capture, report))
+      if let warning = source.ambiguity {
+        log.noting(.capture, report)(Event(time: .zero, kind: .warning, text: warning))
+      }
       audio?.start(
         epoch: control.epoch,
         emit: { packet, track in _ = packets.push(MuxItem(packet: packet, stream: 1 + track)) },
-        report: soundReport(report, control), advise: report, fail: { error in control.fail(.failed, error) })
+        report: soundReport(log.noting(.audio, report), control), advise: log.noting(.audio, report),
+        fail: { error in control.fail(.failed, error) })
       let events = try WindowEventSource(
         display: source.display, epoch: control.epoch, exclusions: options.exclusions ?? [], emit: report,
-        ended: eventsEnded(report, control))
+        ended: eventsEnded(log.noting(.capture, report), control))
       guard control.started.pop() != nil else {
         throw RecorderError(.brokenInvariant, "No frame reached the disk.")
       }
       if plan.options.strict, let failure = control.firstFailure { throw failure }
-      let controls = SessionControls(control: control, audio: audio, report: report, follow: follow)
-      let health = try PipelineHealth(control: control, audio: audio, controls: controls, report: report)
+      let controls = SessionControls(
+        control: control, audio: audio, report: log.noting(.control, report), follow: follow)
+      let health = try PipelineHealth(
+        control: control, audio: audio, controls: controls, report: log.noting(.capture, report))
       try health.start()
-      let disk = try DiskKeeper(writer, plan.options.storage, control: control, report: report)
+      let disk = try DiskKeeper(
+        writer, plan.options.storage, control: control, report: log.noting(.archive, report))
       return RecordingParts(
         control: control, manifest: shared, writer: writer, video: video, audio: audio, mux: mux, events: events,
         controls: controls, health: health, disk: disk, changes: changes, source: plan.options.source.text)

@@ -21,6 +21,13 @@ import Testing
       ]
     ),
     (
+      "log",
+      [
+        #"{"category":"capture","level":"info","message":"a","time":-5,"utc":"2026-11-30T02:15:33.123456789Z"}"#,
+        #"{"category":"audio","fields":{"a":"b"},"level":"error","message":"a","repeats":1,"time":5,"utc":"2026-11-30T02:15:33.123456789Z"}"#,
+      ]
+    ),
+    (
       "hit",
       [
         #"{"command":"recorder replay 20261130T021533Z-k3x9 --at 0:01.200","kind":"window","session":"20261130T021533Z-k3x9","snippet":"a","timestamp":5,"utcOffset":3600,"wallTime":"2026-11-30T02:15:33.123456789Z"}"#
@@ -44,6 +51,16 @@ import Testing
         #"{"added":"2026-11-30T02:15:33.123456789Z","kind":"tag","text":""}"#,
         #"{"added":"2026-11-30T02:15:33.123456789Z","kind":"tag","text":"a","time":1}"#,
         #"{"added":"2026-11-30T02:15:33.123456789Z","kind":"like","text":"a"}"#,
+      ]
+    ),
+    (
+      "log",
+      [
+        #"{"category":"window","level":"info","message":"a","time":5,"utc":"2026-11-30T02:15:33.123456789Z"}"#,
+        #"{"category":"audio","level":"loud","message":"a","time":5,"utc":"2026-11-30T02:15:33.123456789Z"}"#,
+        #"{"category":"audio","level":"info","message":"","time":5,"utc":"2026-11-30T02:15:33.123456789Z"}"#,
+        #"{"category":"audio","fields":{"a":1},"level":"info","message":"a","time":5,"utc":"2026-11-30T02:15:33.123456789Z"}"#,
+        #"{"category":"audio","level":"info","message":"a","repeats":0,"time":5,"utc":"2026-11-30T02:15:33.123456789Z"}"#,
       ]
     ),
     (

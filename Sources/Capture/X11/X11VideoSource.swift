@@ -63,6 +63,15 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   /// Whether the server says what changed; without that all is fetched and compared at every frame.
   package var usesDamage: Bool { damage != nil }
 
+  package var facts: [String: String] {
+    let missing = connection.missingExtensions
+    return [
+      "display": connection.display, "size": "\(size)", "pixels": usesSharedMemory ? "shared memory" : "GetImage",
+      "changes": usesDamage ? "told by the server" : "compared",
+      "missing": missing.isEmpty ? "nothing" : missing.joined(separator: " "),
+    ]
+  }
+
   package mutating func wait(until deadline: Int64) throws(RecorderError) -> Wake {
     while true {
       try receiveEvents()

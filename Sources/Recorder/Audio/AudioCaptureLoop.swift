@@ -182,6 +182,7 @@ struct AudioCaptureLoop: ~Copyable {
   private mutating func handOn() {
     if hole != .none { block.hole = hole }
     if isBeginning { block.isBeginning = true }
+    if block.isBeginning, block.part == 0 { reporter.note(block.format, of: input) }
     block.input = input.index
     let count = block.frames * block.format.channels
     let samples = UnsafeBufferPointer(start: block.samples, count: count)

@@ -30,9 +30,11 @@ package final class AudioPipeline: Sendable {
   ///   - windowProcess: the process of the recorded window, as far as it is known.
   ///   - server: the sound server's address; nil is $PULSE_SERVER or the default.
   ///   - off: those of `inputs` that begin switched off: silent, their devices closed.
+  ///   - log: what is noticed on the way; nil leaves it unsaid.
   /// - Throws: `RecorderError` (unavailable) when a device that was named, or the encoder, is not there.
   package init?(
-    _ options: AudioOptions, windowProcess: Int? = nil, server: String? = nil, off: Set<String> = []
+    _ options: AudioOptions, windowProcess: Int? = nil, server: String? = nil, off: Set<String> = [],
+    log: RecorderLog? = nil
   ) throws(RecorderError) {
     var inputs: [AudioInput] = []
     let wanted: [(AudioInput.Role, AudioDeviceSpecification?, Double)] = [
@@ -47,7 +49,7 @@ package final class AudioPipeline: Sendable {
           server: server, isOff: off.contains(role.rawValue)))
     }
     guard !inputs.isEmpty else { return nil }
-    let shared = AudioShared(inputs: inputs)
+    let shared = AudioShared(inputs: inputs, log: log)
     let mix = try AudioMixThread(shared, options)
     var captures: [AudioThread] = []
     do throws(RecorderError) {
@@ -60,6 +62,11 @@ package final class AudioPipeline: Sendable {
       throw error
     }
     streams = mix.streams
+    for (index, stream) in streams.enumerated() {
+      log?.note(
+        .info, .encode, "A sound encoder is open.",
+        ["track": "\(index + 1)", "codec": stream.codecName, "rate": "\(stream.sampleRate) Hz"])
+    }
     let names = inputs.map(\.role.rawValue)
     trackInputs = [names] + (streams.count > 1 ? names.map { [$0] } : [])
     self.inputs = names

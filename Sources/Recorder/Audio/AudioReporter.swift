@@ -12,6 +12,10 @@ final class AudioReporter: Sendable {
     var advise: (@Sendable (Event) -> Void)?
   }
   private let state = Mutex(State())
+  private let log: RecorderLog?
+
+  /// - Parameter log: what is for nobody but who looks for a fault; nil leaves it unsaid.
+  init(_ log: RecorderLog? = nil) { self.log = log }
 
   /// Begins to pass on to `report` and `advise`, first what has waited, at the session's beginning.
   func start(
@@ -37,6 +41,13 @@ final class AudioReporter: Sendable {
     }
     guard let target else { return }
     target.report(Event(time: Timestamp(nanoseconds: max(0, now - target.epoch)), kind: kind, text: text))
+  }
+
+  /// Notes what `input`'s device delivers from now on.
+  func note(_ format: AudioFormat, of input: AudioInput) {
+    log?.note(
+      .info, .audio, "A device delivers sound.",
+      ["input": input.role.rawValue, "rate": "\(format.sampleRate) Hz", "channels": "\(format.channels)"])
   }
 
   /// Tells that a track has a gap.

@@ -6,7 +6,7 @@ internal import Threading
 /// What the sound's threads share.
 final class AudioShared: Sendable {
   let inputs: [AudioInput]
-  let reporter = AudioReporter()
+  let reporter: AudioReporter
   /// Stretches that are to be silent.
   let quiet = AudioQuiet()
   /// Empty blocks and filled ones, of all inputs.
@@ -17,8 +17,8 @@ final class AudioShared: Sendable {
   /// Blocks for two seconds of each input (DESIGN section 5) in the pieces of 5 ms that some servers deliver.
   private static let blocksAnInput = 400
 
-  init(inputs: [AudioInput]) {
-    self.inputs = inputs
+  init(inputs: [AudioInput], log: RecorderLog? = nil) {
+    (self.inputs, reporter) = (inputs, AudioReporter(log))
     let count = Self.blocksAnInput * inputs.count
     free = BoundedQueue(capacity: count)
     filled = BoundedQueue(capacity: count)

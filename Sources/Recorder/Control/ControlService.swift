@@ -20,7 +20,9 @@ final class ControlService: Sendable {
     }
     guard let claim = try InstanceClaim.claim(name, in: folder) else { throw Self.taken(name, folder) }
     server = try ControlServer(
-      claim, ControlServer.Handlers(status: { director.status }, perform: { director.perform($0, $1) }))
+      claim,
+      ControlServer.Handlers(
+        status: { director.status }, perform: { director.perform($0, $1) }, heard: { director.note($0, from: $1) }))
   }
 
   /// Sends the last answers, gives the name back and closes the socket.

@@ -42,6 +42,16 @@ extension RecordingSession {
     try parts.controls.set(input, isOn: isOn)
   }
 
+  /// Notes in the log that the process `sender` asked for something.
+  nonisolated func note(_ request: ControlRequest, from sender: Int32) {
+    parts.control.log?.note(
+      .info, .control, "A client asks for something.",
+      [
+        "request": request.command.rawValue, "process": sender == 0 ? "unknown" : "\(sender)",
+        "input": request.input?.rawValue ?? "none",
+      ])
+  }
+
   /// Adds a line that the recorded command wrote to the session's events.
   package nonisolated func note(line: String) { parts.controls.note(line: line) }
 

@@ -3,6 +3,9 @@ import SessionModel
 
 /// What a recorder can be told from outside while it runs; none of it waits.
 extension CaptureDirector {
+  /// Notes what the process `sender` asks for.
+  func note(_ request: ControlRequest, from sender: Int32) { session?.note(request, from: sender) }
+
   /// Carries out what a client of the control socket asks for.
   func perform(_ request: ControlRequest, _ answer: @escaping @Sendable (ControlResponse) -> Void) {
     switch request.command {

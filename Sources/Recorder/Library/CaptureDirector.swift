@@ -163,11 +163,11 @@ final class CaptureDirector: Sendable {
 
   private func begin(_ recording: RecordingOptions, _ microphone: Bool) async -> CaptureAnswer.Outcome {
     let follower = SessionFollower(broadcast)
-    let (archive, command, notify) = (archive, options.command, notify)
+    let (archive, command, journal, notify) = (archive, options.command, options.journal, notify)
     let result = await carrier.run { () throws(RecorderError) in
       try RecordingSession(
         recording, in: archive, command: command, off: microphone ? [] : [.microphone],
-        follow: { follower.note($0, $1) },
+        follow: { follower.note($0, $1) }, journal: journal,
         notify: { event in if let text = event.text { notify(text.printable) } })
     }
     switch result {

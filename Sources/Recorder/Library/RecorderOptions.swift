@@ -12,6 +12,8 @@ public struct RecorderOptions: Sendable {
   package var isCommand = false
   /// Where archive and control sockets are looked for.
   package var environment = ProcessInfo.processInfo.environment
+  /// Takes each line of a recording's log too, on a thread of its own.
+  package var journal: RecorderLog.Output = { _, _ in }
   /// The command that recordings are made for.
   package var command: Manifest.WrappedCommand?
 

@@ -78,6 +78,7 @@ struct MediaFiles: ~Copyable {
       manifest.segments.append(Manifest.Segment(file: file, start: time))
     }
     try session.append(Event(time: time, kind: .split, text: "\(index + 1)"))
+    control.log?.note(.info, .archive, "A new media file begins.", ["number": "\(index + 1)", "at": "\(time)"])
     let next = Open(container: container, index: index, start: time)
     previous = exchange(&current, with: next)
     late = 0

@@ -6,6 +6,8 @@ internal import Threading
 final class PipelineControl: Sendable {
   /// The session's epoch, in monotonic ns.
   let epoch: Int64
+  /// What is noticed on the way; nil leaves it unsaid.
+  let log: RecorderLog?
   /// Wakes the grab thread.
   let wake: WakeSignal
   /// Frames handed to the encoder, and the time of the last one in ns since the epoch; negative before the first.
@@ -47,8 +49,8 @@ final class PipelineControl: Sendable {
 
   /// Makes the control of a recording that begins at `epoch` (monotonic ns).
   /// - Throws: `RecorderError` (systemCall) when no descriptor is left.
-  init(epoch: Int64) throws(RecorderError) {
-    self.epoch = epoch
+  init(epoch: Int64, log: RecorderLog? = nil) throws(RecorderError) {
+    (self.epoch, self.log) = (epoch, log)
     heartbeat = Atomic(epoch)
     wake = try WakeSignal()
     (failures, failure) = AsyncStream.makeStream(of: Failure.self, bufferingPolicy: .bufferingOldest(1))
@@ -100,6 +102,7 @@ final class PipelineControl: Sendable {
   /// Reports that a part cannot go on. Nobody waits for the start any more.
   func fail(_ reason: Manifest.Reason, _ error: RecorderError) {
     first.withLock { first in first = first ?? error }
+    log?.note(.error, .control, error.message, ["reason": reason.rawValue])
     started.close()
     failure.yield(Failure(reason: reason, error: error))
   }

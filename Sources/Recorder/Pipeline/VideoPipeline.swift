@@ -50,6 +50,13 @@ final class VideoPipeline: Sendable {
     encodeResult = result
     guard let stream = opened.pop() else { throw RecorderError(.brokenInvariant, "The encoder did not answer.") }
     self.stream = try stream.get()
+    control.log?.note(
+      .info, .encode, "The picture's encoder is open.",
+      [
+        "codec": settings.codec, "preset": settings.preset, "size": "\(settings.size)",
+        "format": settings.pixelFormat.rawValue, "rate": "\(settings.framesPerSecond)",
+        "quality": settings.lossless ? "lossless" : "\(settings.constantRateFactor)",
+      ])
   }
 
   /// Starts to grab: makes the canvas and the source on the grab thread.
@@ -64,6 +71,7 @@ final class VideoPipeline: Sendable {
       do throws(RecorderError) {
         let canvas = try makeCanvas()
         let source = try makeSource()
+        control.log?.note(.info, .capture, "The picture's source is open.", source.facts)
         _ = opened.push(nil)
         var loop = VideoGrabLoop(
           source: source, canvas: canvas, control: control, free: free, filled: filled)
