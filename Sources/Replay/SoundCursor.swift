@@ -12,7 +12,7 @@ struct SoundCursor: ~Copyable, SoundSource {
     var decoder: AudioDecoder
     /// nil when the file's sound has the format of the mix already.
     var resampler: Resampler?
-    let stream: Int
+    var stream: Int
   }
 
   private let timeline: Timeline
@@ -53,7 +53,8 @@ struct SoundCursor: ~Copyable, SoundSource {
     position = Self.frames(time)
     samples.removeAll(keepingCapacity: true)
     (given, silence, isFirst) = (0, 0, true)
-    index = timeline.segment(at: time)
+    // What is decoded before the moment may be in the file before.
+    index = timeline.segment(at: time + -Self.preroll)
     open = nil
     guard try openSegment(), let stream = open?.stream else { return }
     try open?.file.seek(to: time + -Self.preroll, stream: stream)
@@ -97,7 +98,7 @@ struct SoundCursor: ~Copyable, SoundSource {
     do throws(RecorderError) {
       if let packet = try open.file.next(of: open.stream) {
         try open.decoder.decode(packet, emit: keep)
-      } else {
+      } else if try !goOn(&open) {
         isAtEnd = true
         try open.decoder.finish(emit: keep)
       }
@@ -112,6 +113,27 @@ struct SoundCursor: ~Copyable, SoundSource {
       place(Self.frames(time) - Int64(delay))
     }
     if isAtEnd { index += 1 } else { self.open = consume open }
+    return true
+  }
+
+  /// Goes on in the next file with the decoder of the one that has ended, when it holds the same stream: an AAC packet is
+  /// decoded rightly only after the one before it.
+  /// - Returns: false when it does not.
+  private mutating func goOn(_ open: inout Open) throws(RecorderError) -> Bool {
+    guard index + 1 < timeline.manifest.segments.count else { return false }
+    do throws(RecorderError) {
+      let file = try SegmentFile(timeline, index + 1)
+      guard let stream = file.audio, file.stream(stream).continues(as: open.file.stream(open.stream)) else {
+        return false
+      }
+      open.file = file
+      open.stream = stream
+    } catch {
+      // One that cannot be read is passed over as any other.
+      guard error.code == .damagedData else { throw error }
+      return false
+    }
+    index += 1
     return true
   }
 

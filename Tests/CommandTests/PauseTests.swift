@@ -1,3 +1,4 @@
+import Archive
 import Control
 import FoundationEssentials
 import Glibc
@@ -5,6 +6,8 @@ import SessionModel
 import TestSupport
 import Testing
 import Threading
+
+@testable import Replay
 
 /// What a pause and a split leave in the files (case E10).
 @Suite(.serialized) struct PauseTests {
@@ -26,25 +29,47 @@ import Threading
     }
   }
 
+  /// The control socket of the one recording of `rig`.
+  private func connect(_ rig: RecorderRig) throws -> ControlClient {
+    let runtime = try #require(
+      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
+    return try RunningRecordings(runtime).connect(nil)
+  }
+
+  private func ask(_ control: inout ControlClient, _ command: ControlRequest.Command) throws -> Timestamp {
+    let response = try control.ask(ControlRequest(command))
+    #expect(response.error == nil)
+    return response.time ?? .zero
+  }
+
+  /// Waits until a recording has gone on to `time`.
+  private func wait(_ control: inout ControlClient, until time: Timestamp) throws {
+    try waitUntil("\(time)") { try control.ask(ControlRequest(.status)).status?.elapsed ?? 0 >= time.nanoseconds }
+  }
+
+  /// Waits until a recording has a frame of `time` or later.
+  private func wait(_ control: inout ControlClient, forFrameAt time: Timestamp) throws {
+    try waitUntil("a frame at \(time)") { try control.ask(ControlRequest(.status)).status?.lastFrame ?? .zero >= time }
+  }
+
   private func milliseconds(_ time: Timestamp) -> Int { Int((time.nanoseconds + 500_000) / 1_000_000) }
 
-  @Test func aHundredPausesLeaveNoPictureInThemAndAKeyframeAfterEach() throws {
+  /// Half of them with frames between them, half as fast as they can be asked for.
+  @Test func twoHundredPausesLeaveNoPictureInThemAndAKeyframeAfterEach() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
     let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "60"])
     let recording = try StartedRecording(rig, ["--no-cursor", "--fps", "60"])
-    let runtime = try #require(
-      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
-    var control = try RunningRecordings(runtime).connect(nil)
-    for _ in 0..<100 {
-      #expect(try control.ask(ControlRequest(.pause)).error == nil)
-      usleep(20_000)
-      #expect(try control.ask(ControlRequest(.resume)).error == nil)
-      usleep(20_000)
+    var control = try connect(rig)
+    for round in 0..<200 {
+      let pause = try ask(&control, .pause)
+      if round % 2 == 0 { try wait(&control, until: pause + 17_000_000) }
+      let resume = try ask(&control, .resume)
+      if round % 2 == 0 { try wait(&control, forFrameAt: resume) }
     }
     try recording.stop()
     try client.process.stop()
     let gaps = try rig.events(recording.id).compactMap(\.gap)
-    #expect(gaps.count == 100)
+    #expect(gaps.count == 200)
     #expect(gaps.allSatisfy { $0.track == "video" && $0.reason == "paused" && $0.start < $0.end })
     #expect(zip(gaps, gaps.dropFirst()).allSatisfy { $0.end <= $1.start })
     let shown = try pictures(rig.media(recording.id))
@@ -65,6 +90,58 @@ import Threading
     #expect(shown.last?.time == milliseconds(manifest.duration))
   }
 
+  /// A flash and a beep before, between and after a hundred pauses are as far apart as they were made.
+  @Test func soundAndPictureStayTogetherOverAHundredPauses() throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: server.environment)
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "000000"])
+    let player = try TimedPlayer(server)
+    let recording = try StartedRecording(rig, ["--no-cursor", "--fps", "60", "--app-audio"])
+    let epoch = try rig.manifest(recording.id).clock.monotonic
+    var control = try connect(rig)
+    var marks: [(tone: Int64, flash: Int64)] = []
+    for round in 0..<5 {
+      for _ in 0..<(round == 0 ? 0 : 25) {
+        let pause = try ask(&control, .pause)
+        try wait(&control, until: pause + 10_000_000)
+        let resume = try ask(&control, .resume)
+        try wait(&control, forFrameAt: resume)
+      }
+      let tone = MonotonicClock.now() + 600_000_000
+      player.play(1000, seconds: 0.1, at: tone)
+      try waitUntil("the tone") { MonotonicClock.now() >= tone }
+      let flash = try client.tell("flash")
+      marks.append((tone, flash))
+      // The flash is over, and so is the tone.
+      try wait(&control, until: Timestamp(nanoseconds: max(tone, flash) - epoch) + 350_000_000)
+    }
+    try recording.stop()
+    try client.process.stop()
+    let gaps = try rig.events(recording.id).compactMap(\.gap).filter { $0.reason == "paused" }
+    for track in ["video", "application"] {
+      let own = gaps.filter { $0.track == track }
+      #expect(own.count == 100)
+      #expect(zip(own, own.dropFirst()).allSatisfy { $0.end <= $1.start })
+    }
+    let file = rig.media(recording.id)
+    let times = try MediaFile.times(file)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+    let isWhite = try MediaFile.pictures(file, PixelRect(x: 100, y: 100, width: 1, height: 1)).map { $0[0] > 128 }
+    let shown = isWhite.indices.filter { isWhite[$0] && ($0 == 0 || !isWhite[$0 - 1]) }.map { times[$0] }
+    try #require(shown.count == marks.count)
+    let sound = try MediaFile.sound(file)
+    // A busy machine may spoil two of them.
+    let skews = marks.indices.map { index -> Double in
+      let first = Int((Double(marks[index].tone - epoch) / 1e9 - 0.2) * 48_000)
+      guard let begin = onset(in: Array(sound[first..<first + 19_200]), above: 0.1) else { return .infinity }
+      let made = Double(marks[index].tone - marks[index].flash) / 1e6
+      return abs(Double(first + begin) / 48 - Double(shown[index]) - made)
+    }
+    #expect(skews.sorted()[2] <= 20, "ms off: \(skews)")
+    // The sound has not slipped by the pauses.
+    #expect(abs(Double(sound.count) / 48_000 - (try rig.manifest(recording.id).duration.seconds)) < 0.05)
+  }
+
   @Test func pausedSoundIsSilenceInItsPlaceAndMutedSoundToo() throws {
     let server = try SoundServer()
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: server.environment)
@@ -75,15 +152,14 @@ import Threading
       let status = try recording.status()
       return (status.elapsed ?? 0) > 1_000_000_000 && status.stages.contains { ($0.level ?? 0) > 0.1 }
     }
-    try recording.tell(["pause"])
-    usleep(700_000)
-    try recording.tell(["resume"])
-    usleep(700_000)
-    try recording.tell(["mute", "app"])
+    var control = try connect(rig)
+    let stretch: Int64 = 700_000_000
+    try wait(&control, until: try ask(&control, .pause) + stretch)
+    try wait(&control, until: try ask(&control, .resume) + stretch)
+    let mute = try #require(try control.ask(ControlRequest(.mute, input: .application)).time)
     #expect(try recording.status().stages.first { $0.name == "application" }?.isMuted == true)
-    usleep(700_000)
-    try recording.tell(["unmute"])
-    usleep(700_000)
+    try wait(&control, until: mute + stretch)
+    try wait(&control, until: try ask(&control, .unmute) + stretch)
     try recording.stop()
     _ = tone.isRunning
     try client.process.stop()
@@ -116,9 +192,11 @@ import Threading
     let tone = try server.playTone(1000, seconds: 60)
     let recording = try StartedRecording(rig, ["--no-cursor", "--app-audio"])
     var sizes: [[UInt8]] = []
+    var control = try connect(rig)
+    var last = Timestamp.zero
     for number in 2...4 {
-      usleep(600_000)
-      try recording.tell(["split"])
+      try wait(&control, forFrameAt: last + 600_000_000)
+      last = try #require(try control.ask(ControlRequest(.split), waiting: true).time)
       // The file before is finished when its sound has come.
       try waitUntil("the file to be closed") {
         try rig.manifest(recording.id).segments.dropLast().allSatisfy { $0.bytes != nil }
@@ -127,7 +205,7 @@ import Threading
       #expect(segments.map(\.file) == (1...number).map { "media/00000\($0).mkv" })
       sizes.append(try readFile("\(rig.session(recording.id))/media/00000\(number - 1).mkv"))
     }
-    usleep(600_000)
+    try wait(&control, forFrameAt: last + 600_000_000)
     try recording.stop()
     _ = tone.isRunning
     try client.process.stop()
@@ -171,6 +249,47 @@ import Threading
       #expect(try rig.run(["frame", "last", "--at", segment.start.description, "-o", png]).ending == .exit(0))
     }
     #expect(try rig.events(recording.id).filter { $0.kind == .split }.map(\.text) == ["2", "3", "4"])
+    try expectUnbrokenSound(rig, manifest)
+  }
+
+  /// What replay plays over the joints of files is, sample by sample, what one decoder makes of all packets in one file;
+  /// from a moment just after a joint too.
+  private func expectUnbrokenSound(_ rig: RecorderRig, _ manifest: Manifest) throws {
+    let joined = rig.folder.file("joined.mkv")
+    #expect(try rig.run(["export", "last", "-o", joined]).ending == .exit(0))
+    let decoded = try run(["ffmpeg", "-v", "error", "-i", joined, "-vn", "-f", "f32le", "-ac", "2", "-"])
+    let expected = decoded.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    let timeline = try Timeline(ArchiveReader(ArchiveLocation(path: rig.archive)).session(manifest.id))
+    func played(from start: Timestamp, _ frames: Int) throws -> [Float] {
+      var cursor = SoundCursor(timeline)
+      try cursor.seek(to: start)
+      var samples = [Float](repeating: 0, count: frames * 2)
+      let count = try samples.withUnsafeMutableBufferPointer { buffer throws(RecorderError) in
+        try cursor.read(into: buffer)
+      }
+      #expect(count == frames)
+      return samples
+    }
+    /// The largest difference to what is expected `frame` frames on, the file's rounded times left out of account.
+    func difference(_ samples: [Float], at frame: Int) -> Float {
+      func difference(_ shift: Int, _ range: Range<Int>) -> Float {
+        range.reduce(Float(0)) { worst, index in
+          let place = (frame + shift) * 2 + index
+          return expected.indices.contains(place) ? max(worst, abs(expected[place] - samples[index])) : worst
+        }
+      }
+      // A few samples from the end tell how far the times are off, and all are held against what they say.
+      let last = (samples.count - 100)..<samples.count
+      let shift = (-100...100).min { difference($0, last) < difference($1, last) } ?? 0
+      return difference(shift, samples.indices)
+    }
+    for segment in manifest.segments.dropFirst() {
+      let joint = Int(segment.start.nanoseconds * 48 / 1_000_000)
+      let before = try played(from: segment.start + -100_000_000, 9600)
+      #expect(difference(before, at: joint - 4800) < 0.001)
+      let after = try played(from: segment.start + 1_000_000, 4800)
+      #expect(difference(after, at: joint + 48) < 0.001)
+    }
   }
 
   @Test func aKillAfterASplitKeepsBothFiles() throws {
