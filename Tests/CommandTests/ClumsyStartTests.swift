@@ -70,6 +70,18 @@ import Threading
     #expect(try process.wait(seconds: 30).ending == .signal(number))
   }
 
+  @Test func tooLittleAddressSpaceIsNamed() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    for words in [["record"], ["start"], ["record", "--", "true"]] {
+      let result = try run(
+        ["sh", "-c", "ulimit -v 600000; exec \"$0\" \"$@\"", builtProgram("recorder")] + words,
+        environment: rig.environment)
+      #expect(result.ending == .exit(ExitCode.systemCall.rawValue), "\(result.errorText)")
+      #expect(result.errorText.contains("may use 585 MiB of address space"))
+      #expect(result.errorText.contains("ulimit -v"))
+    }
+  }
+
   /// nohup's HUP stays ignored.
   @Test func nohupIsRespected() throws {
     let rig = try rig()

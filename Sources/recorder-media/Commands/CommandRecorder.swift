@@ -17,6 +17,7 @@ struct CommandRecorder {
   init(
     _ arguments: RecordingArguments, command: Manifest.WrappedCommand? = nil
   ) throws(RecorderError) {
+    try AddressSpace.check()
     var options = RecorderOptions(arguments.options)
     (options.controlName, options.isCommand, options.command) = (arguments.name, true, command)
     let messages = try OutputThread()
