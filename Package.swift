@@ -43,6 +43,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
     .systemLibrary(name: "CNettle", pkgConfig: "nettle"),
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
     .systemLibrary(name: "CINI", pkgConfig: "inih"),
 
     // Pure values, then the layers over them.
@@ -78,7 +79,7 @@ let package = Package(
       name: "recorder-media",
       dependencies: [
         "SessionModel", "Threading", "Arguments", "Commands", "Archive", "Index", "Media", "Recorder", "Replay",
-        "Control", "CLinux",
+        "Control", "CLinux", "CSystemd",
       ],
       swiftSettings: strict),
 

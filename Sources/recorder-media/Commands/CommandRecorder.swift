@@ -20,6 +20,7 @@ struct CommandRecorder {
     try AddressSpace.check()
     var options = RecorderOptions(arguments.options)
     (options.controlName, options.isCommand, options.command) = (arguments.name, true, command)
+    options.journal = Journal.output
     let messages = try OutputThread()
     (self.messages, screenShare) = (messages, options.screenShare)
     do throws(CaptureError) {
