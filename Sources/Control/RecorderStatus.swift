@@ -19,6 +19,13 @@ package struct RecorderStatus: Codable, Hashable, Sendable {
     package var state: State
     /// Nanoseconds since it last gave a sign of life.
     package var age: Int64
+    /// The time of the last frame that went through it, or of the last sound that came, on the session's time line; nil
+    /// while there was none.
+    package var last: Timestamp?
+    /// `grab`: frames that were due but left to the next one because the encoder was busy.
+    package var dropped: Int?
+    /// `mux`: bytes of all media files.
+    package var bytes: Int64?
     /// Sound: the loudest sample of the last moment, 0 to 1.
     package var level: Float?
     /// Sound: whether it is muted.
@@ -56,7 +63,9 @@ package struct RecorderStatus: Codable, Hashable, Sendable {
   package var segments: Int?
   /// Bytes left on the archive's disk.
   package var diskFree: Int64?
-  /// Nanoseconds until the disk is full when the recording goes on as it did so far; nil when nothing was written yet.
+  /// Whether that is less than the mark at which the person is warned.
+  package var isDiskLow: Bool?
+  /// Nanoseconds until it ends for want of room when the recording goes on as it did so far; nil when nothing was written yet.
   package var timeLeft: Int64?
 
   /// Makes the status of a recording of which nothing more is known.

@@ -113,9 +113,16 @@ struct Startup {
       }
       if plan.options.strict, let failure = control.firstFailure { throw failure }
       let controls = SessionControls(
-        control: control, audio: audio, report: log.noting(.control, report), follow: follow)
+        control: control, audio: audio, report: log.noting(.control, report),
+        follow: { [follow] state, why in
+          log.note(state: state, why)
+          follow(state, why)
+        })
+      let restart = try GrabRestart(video: video, control: control) { () throws(RecorderError) in
+        try DisplayProbe.run(source.display)
+      }
       let health = try PipelineHealth(
-        control: control, audio: audio, controls: controls, report: log.noting(.capture, report))
+        control: control, audio: audio, controls: controls, restart: restart, report: log.noting(.capture, report))
       try health.start()
       let disk = try DiskKeeper(
         writer, plan.options.storage, control: control, report: log.noting(.archive, report))
@@ -139,6 +146,8 @@ struct Startup {
     options.waitsWhenClosed = video.onClose == .wait && source.source.window != nil
     options.report = { change, time in changes.note(change, at: time) }
     options.exclusions = self.options.exclusions ?? []
+    let breaker = ConnectionBreaker()
+    options.breaker = breaker
     let sourceOptions = options
     try pipeline.start(
       canvas: { () throws(RecorderError) in
@@ -146,7 +155,7 @@ struct Startup {
       },
       source: { () throws(RecorderError) in
         try X11VideoSource(source, sourceOptions)
-      })
+      }, cut: { breaker.cut() })
   }
 
   /// Ends what was started; nothing was recorded, so the session goes too.

@@ -79,7 +79,88 @@ struct ScriptedSource: ~Copyable, VideoSource {
   }
 }
 
+/// A source whose first connection hangs after a frame, until it is cut; the next one delivers a frame and ends it all.
+struct HangingSource: ~Copyable, VideoSource {
+  /// What the connections have in common.
+  final class Server: Sendable {
+    let connections = Atomic<Int>(0)
+    /// Told by the one that hangs.
+    let hangs = BoundedQueue<Bool>(capacity: 1)
+    /// Closed to cut it.
+    let cut = BoundedQueue<Bool>(capacity: 1)
+  }
+
+  let size = PixelSize(width: 64, height: 48)
+  private let server: Server
+  private let control: PipelineControl
+  private let number: Int
+  private var grabs = 0
+  private let pixels = [UInt32](repeating: 0x80_8080, count: 64 * 48)
+
+  init(_ server: Server, _ control: PipelineControl) {
+    (self.server, self.control) = (server, control)
+    number = server.connections.add(1, ordering: .relaxed).newValue
+  }
+
+  mutating func wait(until deadline: Int64) throws(RecorderError) -> Wake {
+    if grabs == 0 { return .changed }
+    if number > 1 {
+      control.stop(at: control.epoch + 5_000_000_000)
+      return .woken
+    }
+    _ = server.hangs.push(true)
+    _ = server.cut.pop()
+    throw SourceLoss.displayLost.error
+  }
+
+  mutating func invalidate() {}
+
+  mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool {
+    grabs += 1
+    if grabs > 1 { return false }
+    let whole = [PixelRect(size)]
+    pixels.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      whole.withUnsafeBufferPointer { rects in
+        body(
+          GrabbedFrame(
+            time: control.epoch + Int64(number) * 1_000_000_000, pixels: base, size: size, bytesPerRow: size.width * 4,
+            rects: rects, pointer: nil))
+      }
+    }
+    return true
+  }
+}
+
 struct VideoPipelineTests {
+  /// The one that takes over goes on in the time and the pictures of the one that hung, and nothing failed.
+  @Test func aGrabThreadThatHangsIsReplaced() throws {
+    var options = VideoOptions()
+    options.preset = "ultrafast"
+    let size = PixelSize(width: 64, height: 48)
+    let settings = VideoEncoderSettings(options, picture: size)
+    let control = try PipelineControl(epoch: MonotonicClock.now())
+    let packets = BoundedQueue<MuxItem>(capacity: 100)
+    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    let server = HangingSource.Server()
+    try pipeline.start(
+      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
+      source: { () throws(RecorderError) in HangingSource(server, control) }, cut: { server.cut.close() })
+    _ = server.hangs.pop()
+    pipeline.restart()
+    while control.stopRequested == nil { sched_yield() }
+    #expect(pipeline.finish() == nil)
+    packets.close()
+    var times: [Int64] = []
+    while let item = packets.pop() { times.append(item.packet.pts.nanoseconds / 1_000_000) }
+    #expect(times == [1000, 2000, 5000])
+    #expect(server.connections.load(ordering: .relaxed) == 2)
+    #expect(control.firstFailure == nil)
+    // No other begins once it is finished.
+    pipeline.restart()
+    #expect(server.connections.load(ordering: .relaxed) == 2)
+  }
+
   static let second: Int64 = 1_000_000_000
 
   struct Seen: Equatable, CustomStringConvertible {

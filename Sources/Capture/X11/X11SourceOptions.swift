@@ -15,6 +15,8 @@ package struct X11SourceOptions: Sendable {
   package var waitsWhenClosed = false
   /// Windows that are blanked wherever they are.
   package var exclusions: [WindowExclusion] = []
+  /// Given the connection, to break it from another thread.
+  package var breaker: ConnectionBreaker?
   /// Told what happens to the source, on the grab thread, with the time in ns of `CLOCK_MONOTONIC`.
   package var report: @Sendable (SourceChange, Int64) -> Void = { _, _ in }
 

@@ -40,6 +40,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   ///   nothing can follow), `SourceLoss.error`.
   package init(_ source: ResolvedSource, _ options: X11SourceOptions) throws(RecorderError) {
     let connection = try XConnection(source.display)
+    options.breaker?.hold(connection)
     let (layout, colormap) = try connection.pixels(of: source.window)
     let size = source.source.rect.size
     let memory = try PictureMemory(size: size, layout: layout, connection: connection)

@@ -16,6 +16,7 @@ final class PipelineHealth: Sendable {
   private let control: PipelineControl
   private let audio: AudioPipeline?
   private let controls: SessionControls
+  private let restart: GrabRestart?
   private let report: @Sendable (Event) -> Void
   private let found = Mutex(Found())
   private let others = Mutex<[@Sendable () -> RecorderStatus.Stage]>([])
@@ -31,18 +32,20 @@ final class PipelineHealth: Sendable {
   /// Nanoseconds between two looks.
   private static let interval: Int64 = 500_000_000
 
+  /// - Parameter restart: what helps a grab thread that hangs; nil only waits for it.
   init(
-    control: PipelineControl, audio: AudioPipeline?, controls: SessionControls,
+    control: PipelineControl, audio: AudioPipeline?, controls: SessionControls, restart: GrabRestart?,
     report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     (self.control, self.audio, self.controls, self.report) = (control, audio, controls, report)
+    self.restart = restart
     end = try WakeSignal()
   }
 
   /// Begins to look by itself.
   func start() throws(RecorderError) {
     let worker = try WorkerThread(name: "health") { [self] in
-      while !end.wait(until: MonotonicClock.now() + Self.interval) { look() }
+      while !end.wait(until: nextLook) { look() }
     }
     thread.withLock { $0 = worker }
   }
@@ -50,11 +53,21 @@ final class PipelineHealth: Sendable {
   /// Stops looking, and ends what hangs then; later calls do nothing.
   func stop() {
     end.notify()
+    restart?.stop()
     found.withLock { found in follow(nil, &found, at: MonotonicClock.now(), goesOn: false) }
     thread.withLock { thread in
       defer { thread = nil }
       return thread
     }?.join()
+  }
+
+  /// When to look next, in monotonic ns: twice a second, or just when a stage has been silent for too long.
+  private var nextLook: Int64 {
+    let (now, beats) = (MonotonicClock.now(), [control.heartbeat.load(ordering: .relaxed)])
+    let work = [control.encodingSince.load(ordering: .relaxed), control.writingSince.load(ordering: .relaxed)]
+    let signs = beats + work.filter { $0 != 0 } + (audio?.lastSound.map(\.time) ?? [])
+    let due = signs.map { $0 + Self.patience + 1 }.filter { $0 > now }
+    return min(now + Self.interval, due.min() ?? .max)
   }
 
   /// Adds a stage that the pipeline does not know; one that hangs is shown, and makes no recording a bad one.
@@ -80,6 +93,7 @@ final class PipelineHealth: Sendable {
       follow(picture, &found, at: now)
       if message != found.message, let picture { tell(Self.sentence(picture), at: now) }
       found.message = message
+      if picture?.name == "grab" { restart?.consider(since: control.heartbeat.load(ordering: .relaxed)) }
       if let picture, picture.age >= Self.lastPatience, picture.name != "mux" {
         control.fail(
           .failed,
@@ -116,6 +130,12 @@ final class PipelineHealth: Sendable {
       RecorderStatus.Stage("encode", since: control.encodingSince.load(ordering: .relaxed), at: now),
       RecorderStatus.Stage("mux", since: control.writingSince.load(ordering: .relaxed), at: now),
     ]
+    func time(_ value: Int64) -> Timestamp? { value < 0 ? nil : Timestamp(nanoseconds: value) }
+    stages[0].last = time(control.lastFrame.load(ordering: .relaxed))
+    stages[0].dropped = control.droppedFrames.load(ordering: .relaxed)
+    stages[1].last = time(control.lastEncoded.load(ordering: .relaxed))
+    stages[2].last = time(control.lastWritten.load(ordering: .relaxed))
+    stages[2].bytes = control.bytes.load(ordering: .relaxed)
     guard let audio else { return stages }
     for ((name, level), last) in zip(zip(audio.inputs, audio.levels), audio.lastSound) {
       // One that is switched off is not missed.
@@ -124,6 +144,7 @@ final class PipelineHealth: Sendable {
       var stage = RecorderStatus.Stage(name, since: last.time == 0 ? control.epoch : last.time, at: now)
       if stage.state == .stalled, !last.isLive { stage.state = .lost }
       stage.level = level
+      stage.last = last.time == 0 ? nil : time(max(0, last.time - control.epoch))
       stage.isMuted = ControlRequest.Input(rawValue: name).map { controls.isMuted($0) } ?? false
       stages.append(stage)
     }

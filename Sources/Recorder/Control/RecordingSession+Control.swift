@@ -78,9 +78,11 @@ extension RecordingSession {
     let bytes = control.bytes.load(ordering: .relaxed)
     status.bytes = bytes
     if let free = archive.bytesFree() {
-      status.diskFree = free
+      let storage = parts.manifest.value.options.storage
+      (status.diskFree, status.isDiskLow) = (free, free < storage.warnBelow)
       if bytes > 0, let elapsed = status.elapsed {
-        status.timeLeft = Int64(min(Double(free) / Double(bytes) * Double(elapsed), Double(Int64.max / 2)))
+        let room = max(0, free - storage.endBelow)
+        status.timeLeft = Int64(min(Double(room) / Double(bytes) * Double(elapsed), Double(Int64.max / 2)))
       }
     }
     return status

@@ -12,7 +12,8 @@ struct LogFilter {
   /// What was said of one thing within its minute.
   private struct Span {
     let start: Int64
-    var written = 1
+    /// What differed in those that were written.
+    var written: Set<[String: String]>
     /// The last line, and how many were left out.
     var last: LogLine
     var left = 0
@@ -46,13 +47,13 @@ struct LogFilter {
     guard var span = spans[key], line.monotonic - span.start < Self.span else {
       let left = spans.removeValue(forKey: key)?.left ?? 0
       if left > 0 { line.repeats = left }
-      spans[key] = Span(start: line.monotonic, last: line)
+      spans[key] = Span(start: line.monotonic, written: [line.fields], last: line)
       minute.written += 1
       return line
     }
-    let isNew = line.fields != span.last.fields && span.written < Self.mostDifferent
+    let isNew = span.written.count < Self.mostDifferent && span.written.insert(line.fields).inserted
     span.last = line
-    if isNew { span.written += 1 } else { span.left += 1 }
+    if !isNew { span.left += 1 }
     spans[key] = span
     guard isNew else { return nil }
     minute.written += 1

@@ -1,3 +1,4 @@
+import Control
 import SessionModel
 
 extension RecorderLog {
@@ -23,6 +24,12 @@ extension RecorderLog {
       note(level, category, "The session goes on.", ["event": event.kind.rawValue, "what": event.text ?? ""])
     default: break
     }
+  }
+
+  /// Notes that the recording is in `state` from now on, and why when something is wrong.
+  func note(state: RecordingState, _ why: String?) {
+    let fields = ["state": state.rawValue, "why": why].compactMapValues(\.self)
+    note(.info, .control, "The recording has another state.", fields)
   }
 
   /// `report`, and a line for what it is given.

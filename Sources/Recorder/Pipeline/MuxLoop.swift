@@ -49,7 +49,9 @@ struct MuxLoop: ~Copyable {
       switch packets.pop(until: min(nextAlive, unflushed ? nextFlush : .max)) {
       case .element(let item):
         control.writingSince.store(MonotonicClock.now(), ordering: .relaxed)
+        let frame = item.stream == VideoEncodeLoop.stream ? item.packet.pts.nanoseconds : nil
         try files.write(item)
+        if let frame { control.lastWritten.store(frame, ordering: .relaxed) }
         unflushed = true
         if !hasStarted { try start() }
       case .timedOut: break

@@ -13,6 +13,9 @@ final class PipelineControl: Sendable {
   /// Frames handed to the encoder, and the time of the last one in ns since the epoch; negative before the first.
   let frames = Atomic<Int>(0)
   let lastFrame = Atomic<Int64>(-1)
+  /// The times of the last frame that was encoded, and of the last one that was written, as `lastFrame`.
+  let lastEncoded = Atomic<Int64>(-1)
+  let lastWritten = Atomic<Int64>(-1)
   /// Frames that were due while every picture was with the encoder.
   let droppedFrames = Atomic<Int>(0)
   /// Bytes of the media files so far, and their number.

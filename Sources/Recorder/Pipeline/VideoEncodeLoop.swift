@@ -46,6 +46,7 @@ struct VideoEncodeLoop: ~Copyable {
       control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
       try encode(job.picture, at: job.time, keyframe: job.keyframe, startsSegment: job.startsSegment)
       control.encodingSince.store(0, ordering: .relaxed)
+      control.lastEncoded.store(job.time.nanoseconds, ordering: .relaxed)
       if let previous = last.take() { _ = free.tryPush(previous.picture) }
       last = consume job
     }

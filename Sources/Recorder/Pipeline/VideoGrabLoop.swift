@@ -27,8 +27,10 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   let free: BoundedQueue<Picture>
   /// Frames for the encoder.
   let filled: BoundedQueue<EncodeJob>
-  private var lastTime = Timestamp(nanoseconds: -1)
+  private var lastTime: Timestamp
   private var lastKeyframe = Self.never
+  /// Whether the source has answered: only then does the thread give signs of life.
+  private var isProven = false
 
   /// So long ago that a keyframe is due.
   private static var never: Timestamp { Timestamp(nanoseconds: .min / 2) }
@@ -40,6 +42,8 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     self.source = source
     self.canvas = canvas
     (self.control, self.free, self.filled) = (control, free, filled)
+    // One that goes on in another's place goes on in its time.
+    lastTime = Timestamp(nanoseconds: control.lastFrame.load(ordering: .relaxed))
   }
 
   /// Grabs until it is asked to stop.
@@ -54,16 +58,12 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     guard let stop = control.stopRequested, lastTime.nanoseconds >= 0, control.isWanted(at: stop),
       let picture = free.tryPop()
     else { return }
-    guard try Self.fetch(&source, &canvas, into: picture, control) != nil else {
-      _ = free.push(picture)
-      return
-    }
-    submit(picture, at: Timestamp(nanoseconds: stop - control.epoch))
+    try grab(into: picture, at: stop)
   }
 
   private mutating func step() throws(RecorderError) {
     let now = MonotonicClock.now()
-    control.heartbeat.store(now, ordering: .relaxed)
+    if isProven { control.heartbeat.store(now, ordering: .relaxed) }
     guard control.isWanted(at: now) else { return try sleep(until: now + VideoTiming.heartbeatInterval) }
     if control.needsKeyframe.exchange(false, ordering: .acquiring) {
       source.invalidate()
@@ -82,14 +82,26 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   private mutating func sleep(until deadline: Int64) throws(RecorderError) {
     if control.wake.wait(until: deadline) { control.wake.drain() }
     _ = try source.wait(until: 0)
+    isProven = true
   }
 
-  private mutating func grab(into picture: consuming Picture) throws(RecorderError) {
-    guard let time = try Self.fetch(&source, &canvas, into: picture, control), control.isWanted(at: time) else {
+  /// Grabs a frame, when there is one and it is wanted.
+  /// - Parameter time: when it is to have been, in monotonic ns; nil is when it was.
+  private mutating func grab(into picture: consuming Picture, at wanted: Int64? = nil) throws(RecorderError) {
+    var time: Int64?
+    do throws(RecorderError) {
+      time = try Self.fetch(&source, &canvas, into: picture, control)
+    } catch {
+      // Another may go on in this thread's place, with these pictures.
+      _ = free.push(picture)
+      throw error
+    }
+    isProven = true
+    guard let time, control.isWanted(at: wanted ?? time) else {
       _ = free.push(picture)
       return
     }
-    submit(picture, at: Timestamp(nanoseconds: time - control.epoch))
+    submit(picture, at: Timestamp(nanoseconds: (wanted ?? time) - control.epoch))
   }
 
   /// Brings the canvas up to date and copies it, with the pointer, into `picture`.

@@ -13,7 +13,24 @@ final class VideoPipeline: Sendable {
   private let filled = BoundedQueue<EncodeJob>(capacity: VideoEncodeLoop.pictures)
   private let encodeThread: WorkerThread
   private let encodeResult: BoundedQueue<RecorderError?>
-  private let grabThread = Mutex<WorkerThread?>(nil)
+  private let grabbing = Mutex(Grabbing())
+
+  /// The grab thread that counts.
+  private struct Grabbing {
+    var thread: WorkerThread?
+    var turn = GrabTurn()
+    /// Starts another and returns when its source is open, or could not be opened.
+    var launch: (@Sendable (GrabTurn) throws(RecorderError) -> GrabStart)?
+    /// Ends the connection of the one that hangs.
+    var cut: @Sendable () -> Void = {}
+    var isFinishing = false
+  }
+
+  /// A thread that was started, and what became of its source.
+  private struct GrabStart {
+    let thread: WorkerThread
+    let opened: BoundedQueue<RecorderError?>
+  }
 
   /// A grab thread that hangs in the X server is given up after so many ns, so that a stopped display cannot keep what
   /// was recorded from being finished.
@@ -60,40 +77,81 @@ final class VideoPipeline: Sendable {
   }
 
   /// Starts to grab: makes the canvas and the source on the grab thread.
+  /// - Parameter cut: ends the source's connection, from any thread, so that a call that hangs in it returns.
   /// - Throws: `RecorderError` when the source cannot be opened.
   func start<Source: VideoSource & ~Copyable>(
     canvas makeCanvas: @escaping @Sendable () throws(RecorderError) -> FrameCanvas,
-    source makeSource: @escaping @Sendable () throws(RecorderError) -> Source
+    source makeSource: @escaping @Sendable () throws(RecorderError) -> Source,
+    cut: @escaping @Sendable () -> Void = {}
   ) throws(RecorderError) {
-    let opened = BoundedQueue<RecorderError?>(capacity: 1)
     let (control, free, filled) = (control, free, filled)
-    let thread = try WorkerThread(name: "grab") {
-      do throws(RecorderError) {
-        let canvas = try makeCanvas()
-        let source = try makeSource()
-        control.log?.note(.info, .capture, "The picture's source is open.", source.facts)
-        _ = opened.push(nil)
-        var loop = VideoGrabLoop(
-          source: source, canvas: canvas, control: control, free: free, filled: filled)
-        try loop.run()
-      } catch {
-        _ = opened.tryPush(error)
-        control.stop(at: MonotonicClock.now())
-        control.fail(SourceLoss(error)?.reason ?? .failed, error)
+    let launch: @Sendable (GrabTurn) throws(RecorderError) -> GrabStart = { (turn) throws(RecorderError) in
+      let opened = BoundedQueue<RecorderError?>(capacity: 1)
+      let thread = try WorkerThread(name: "grab") {
+        do throws(RecorderError) {
+          let canvas = try makeCanvas()
+          let source = try makeSource()
+          control.log?.note(.info, .capture, "The picture's source is open.", source.facts)
+          _ = opened.push(nil)
+          var loop = VideoGrabLoop(source: source, canvas: canvas, control: control, free: free, filled: filled)
+          try loop.run()
+        } catch {
+          _ = opened.tryPush(error)
+          // Another goes on in its place.
+          if turn.isOver.load(ordering: .sequentiallyConsistent) { return }
+          control.stop(at: MonotonicClock.now())
+          control.fail(SourceLoss(error)?.reason ?? .failed, error)
+        }
+        if !turn.isOver.load(ordering: .sequentiallyConsistent) { filled.close() }
       }
-      filled.close()
+      return GrabStart(thread: thread, opened: opened)
     }
-    grabThread.withLock { $0 = thread }
+    let opened = try grabbing.withLock { (grabbing) throws(RecorderError) in
+      (grabbing.launch, grabbing.cut) = (launch, cut)
+      let start = try launch(grabbing.turn)
+      grabbing.thread = start.thread
+      return start.opened
+    }
     if let error = opened.pop() ?? nil { throw error }
+  }
+
+  /// Ends the grab thread, which hangs, by ending its connection; waits until it is gone, however long that takes, and
+  /// starts another in its place. There are never two at work, and the queues stay as they are: the encoder only sees
+  /// that no picture comes for a while.
+  func restart() {
+    let (thread, cut) = grabbing.withLock { grabbing in
+      grabbing.turn.isOver.store(true, ordering: .sequentiallyConsistent)
+      return (grabbing.thread, grabbing.cut)
+    }
+    cut()
+    thread?.join()
+    grabbing.withLock { grabbing in
+      guard !grabbing.isFinishing, let launch = grabbing.launch else { return }
+      grabbing.turn = GrabTurn()
+      do throws(RecorderError) {
+        grabbing.thread = try launch(grabbing.turn).thread
+      } catch {
+        control.stop(at: MonotonicClock.now())
+        control.fail(.failed, error)
+        filled.close()
+      }
+    }
   }
 
   /// Waits for both threads, which `control.stop` and the end of the source let run out.
   /// - Returns: what went wrong while encoding.
   func finish() -> RecorderError? {
-    grabThread.withLock { $0 }?.join(until: MonotonicClock.now() + Self.patience)
+    let thread = grabbing.withLock { grabbing in
+      grabbing.isFinishing = true
+      return grabbing.thread
+    }
+    thread?.join(until: MonotonicClock.now() + Self.patience)
     filled.close()
     let error = encodeResult.pop() ?? nil
     encodeThread.join()
     return error
   }
 }
+
+/// Whether a grab thread still counts, or another goes on in its place.
+private final class GrabTurn: Sendable { let isOver = Atomic<Bool>(false) }

@@ -83,7 +83,9 @@ extension RecorderStatus {
     if let frames { parts.append("\(frames) frames, \(droppedFrames ?? 0) left to the next") }
     if let segments, segments > 1 { parts.append("\(segments) files") }
     if let diskFree {
-      parts.append("\(ByteCount.text(diskFree)) free" + (timeLeft.map { " for \(Self.hours($0))" } ?? ""))
+      parts.append(
+        "\(ByteCount.text(diskFree)) free\(isDiskLow == true ? ", which is little," : "")"
+          + (timeLeft.map { " for \(Self.hours($0))" } ?? ""))
     }
     var lines = [parts.joined(separator: "  ")]
     if let message { lines.append("  \(message.printable)") }
