@@ -260,6 +260,27 @@ struct VideoPipelineTests {
     #expect(result.packets.last?.milliseconds == 3000)
   }
 
+  /// Its packets go nowhere, which is a hang as good as any.
+  @Test func anEncoderThatHangsIsGivenUpAtTheEnd() throws {
+    var options = VideoOptions()
+    options.preset = "ultrafast"
+    let size = PixelSize(width: 64, height: 48)
+    let settings = VideoEncoderSettings(options, picture: size)
+    let control = try PipelineControl(epoch: MonotonicClock.now())
+    let packets = BoundedQueue<MuxItem>(capacity: 1)
+    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    let steps = (1...3).map { ScriptedSource.Step.change(at: Int64($0) * 10_000_000) }
+    try pipeline.start(
+      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
+      source: { () throws(RecorderError) in
+        ScriptedSource(size: size, steps: steps, end: Self.second, control: control)
+      })
+    let error = try #require(pipeline.finish(encoderPatience: 50_000_000))
+    #expect(error.code == .incomplete)
+    #expect(error.message.contains("The encoder hangs"))
+    packets.close()
+  }
+
   @Test func aLostSourceKeepsWhatWasGrabbed() throws {
     let result = try run([.change(at: 1_000_000), .lost], end: 0)
     #expect(result.failure == SourceLoss.windowClosed.error)

@@ -51,6 +51,8 @@ struct VideoEncodeLoop: ~Copyable {
       last = consume job
     }
     let packets = packets
+    control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
+    defer { control.encodingSince.store(0, ordering: .relaxed) }
     if let job = last.take() {
       let end = Timestamp(nanoseconds: (control.stopRequested ?? MonotonicClock.now()) - control.epoch)
       if end - job.time >= VideoTiming.tick { try encode(job.picture, at: end, keyframe: false) }

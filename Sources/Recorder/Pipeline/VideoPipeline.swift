@@ -35,6 +35,9 @@ final class VideoPipeline: Sendable {
   /// A grab thread that hangs in the X server is given up after so many ns, so that a stopped display cannot keep what
   /// was recorded from being finished.
   static let patience: Int64 = 1_000_000_000
+  /// An encoder that is at one frame for so many ns when all is to end has hung: the slowest presets take a second or two
+  /// for a large picture.
+  static let encoderPatience: Int64 = 10_000_000_000
 
   /// Opens the encoder on its thread.
   /// - Throws: `RecorderError` (unavailable, usage) when there is no such encoder or it refuses its settings.
@@ -139,17 +142,30 @@ final class VideoPipeline: Sendable {
   }
 
   /// Waits for both threads, which `control.stop` and the end of the source let run out.
+  /// - Parameter encoderPatience: ns for which an encoder may be at one frame before it is given up.
   /// - Returns: what went wrong while encoding.
-  func finish() -> RecorderError? {
+  func finish(encoderPatience: Int64 = VideoPipeline.encoderPatience) -> RecorderError? {
     let thread = grabbing.withLock { grabbing in
       grabbing.isFinishing = true
       return grabbing.thread
     }
     thread?.join(until: MonotonicClock.now() + Self.patience)
     filled.close()
-    let error = encodeResult.pop() ?? nil
-    encodeThread.join()
-    return error
+    while true {
+      switch encodeResult.pop(until: MonotonicClock.now() + min(Self.patience, encoderPatience)) {
+      case .element(let error):
+        encodeThread.join()
+        return error
+      case .closed: return nil
+      case .timedOut:
+        let (now, since) = (MonotonicClock.now(), control.encodingSince.load(ordering: .relaxed))
+        // One that waits for the disk is waited for: the disk's frames come first.
+        let isWriting = control.writingSince.load(ordering: .relaxed) != 0
+        guard since != 0, now - since > encoderPatience, !isWriting else { continue }
+        encodeThread.join(until: 0)
+        return RecorderError(.incomplete, "The encoder hangs: the last frames are missing; those before are kept.")
+      }
+    }
   }
 }
 
