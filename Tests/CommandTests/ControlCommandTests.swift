@@ -12,6 +12,49 @@ import Testing
     return (rig, try PatternClient(on: try #require(rig.display), ["color", "--color", "204060"]))
   }
 
+  @Test func statusSaysWhenEachPartWasLastAtWorkAndHowMuchRoomIsLeft() throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: server.environment)
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "204060"])
+    let recording = try StartedRecording(
+      rig, ["--app-audio", "--no-cursor", "--warn-free", "100000T", "--min-free", "1M"])
+    try client.tell("color ff0000")
+    func stage(_ name: String, _ status: RecorderStatus) -> RecorderStatus.Stage? {
+      status.stages.first { $0.name == name }
+    }
+    /// Whether it is the time of the last frame; packets have whole milliseconds.
+    func isLast(_ time: Timestamp?, _ status: RecorderStatus) -> Bool {
+      guard let time, let frame = status.lastFrame else { return false }
+      return abs(time - frame) <= 1_000_000
+    }
+    try waitUntil("the second frame on disk") {
+      let status = try recording.status()
+      let isWritten = isLast(stage("mux", status)?.last, status) && status.frames ?? 0 > 1
+      return isWritten && status.bytes ?? 0 > 0 && stage("application", status)?.last != nil
+    }
+    let result = try rig.run(["status", "--json"])
+    #expect(try JSONSchema.problems("status", result.lines) == [""])
+    let status = try recording.status()
+    let frame = try #require(status.lastFrame)
+    #expect(frame > .zero)
+    for name in ["grab", "encode", "mux"] { #expect(isLast(stage(name, status)?.last, status)) }
+    #expect(stage("grab", status)?.dropped == status.droppedFrames)
+    #expect(stage("mux", status)?.bytes == status.bytes)
+    let elapsed = try #require(status.elapsed)
+    let sound = try #require(stage("application", status)?.last)
+    #expect(sound > .zero && sound.nanoseconds <= elapsed)
+    #expect(status.isDiskLow == true)
+    let room = Double(try #require(status.diskFree) - 1_000_000)
+    let expected = room / Double(try #require(status.bytes)) * Double(elapsed)
+    #expect(abs(Double(try #require(status.timeLeft)) / expected - 1) < 0.000_001)
+    #expect(try rig.run(["status"]).text.contains("free, which is little,"))
+    try recording.stop()
+    let other = try StartedRecording(rig, ["--no-cursor"])
+    #expect(try other.status().isDiskLow == false)
+    try other.stop()
+    try client.process.stop()
+  }
+
   @Test func aStartedRecordingOutlivesItsShellAndIsStopped() throws {
     let (rig, _) = try rig()
     // The shell is gone with its whole process group when the recording is looked at.
