@@ -11,11 +11,14 @@ package struct SessionLabels: Hashable, Sendable {
   package private(set) var notes: [Annotation]
   /// Why no clean-up may delete it; nil when one may.
   package private(set) var protection: String?
+  /// How the command ended that it was recorded for, as a shell says it; nil without one, and when it is not known.
+  package private(set) var commandStatus: Int32?
 
   /// The labels of a session with `manifest` (nil when it is damaged) and `annotations`.
   package init(manifest: Manifest?, annotations: [Annotation]) {
     title = manifest?.options.title.flatMap { $0.isEmpty ? nil : $0 }
     (tags, notes) = ([], [])
+    commandStatus = manifest?.command?.status
     for tag in manifest?.options.tags ?? [] where !tags.contains(tag) { tags.append(tag) }
     for annotation in annotations {
       switch annotation.kind {
@@ -25,6 +28,7 @@ package struct SessionLabels: Hashable, Sendable {
       case .note: notes.append(annotation)
       case .protect: protection = annotation.text
       case .unprotect: protection = nil
+      case .command: commandStatus = Int32(annotation.text) ?? commandStatus
       }
     }
   }

@@ -124,6 +124,9 @@ package struct Annotation: Hashable, Codable, Sendable {
     case protect
     /// A clean-up may delete it again.
     case unprotect
+    /// The command that the session was recorded for ended when the recording had ended already; `text` is its status, as
+    /// `Manifest.WrappedCommand` has it. The recorder adds it, since what is sealed is not changed.
+    case command
   }
 
   /// When it was added.

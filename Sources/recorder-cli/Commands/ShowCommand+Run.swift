@@ -16,6 +16,8 @@ struct SessionReport: Encodable {
   let windows: [WindowUse]
   /// Why no clean-up may delete it; nil when one may.
   let protection: String?
+  /// How the command ended that it was recorded for, as a shell says it; nil when there was none or it is not known.
+  let commandStatus: Int32?
 }
 
 extension ShowCommand: Command {
@@ -24,14 +26,14 @@ extension ShowCommand: Command {
     let id = try archive.reader.resolve(session.name.text)
     let detail = try await archive.index.session(id)
     let manifest = try? archive.reader.session(id).manifest()
-    let protection = try archive.reader.session(id).protection()
+    let labels = SessionLabels(manifest: manifest, annotations: try archive.reader.session(id).annotations())
     if output.json {
       return try StandardOutput.json(
         SessionReport(
           session: detail.summary, manifest: manifest, moments: detail.moments, windows: detail.windows,
-          protection: protection))
+          protection: labels.protection, commandStatus: labels.commandStatus))
     }
-    var lines = Self.facts(detail.summary, manifest, protection)
+    var lines = Self.facts(detail.summary, manifest, labels)
     if !detail.windows.isEmpty {
       lines += ["", "Windows, by the time they were active:"]
       lines += detail.windows.map { use in
@@ -45,11 +47,13 @@ extension ShowCommand: Command {
     try StandardOutput.line(lines.joined(separator: "\n"))
   }
 
-  private static func facts(_ session: SessionSummary, _ manifest: Manifest?, _ protection: String?) -> [String] {
+  private static func facts(_ session: SessionSummary, _ manifest: Manifest?, _ labels: SessionLabels) -> [String] {
     var facts: [(String, String)] = [("Session", session.id.description)]
     if let title = session.title { facts.append(("Title", title.printable)) }
     if !session.tags.isEmpty { facts.append(("Tags", session.tags.map(\.printable).joined(separator: ", "))) }
-    if let protection { facts.append(("Protected", protection.isEmpty ? "yes" : protection.printable)) }
+    if let protection = labels.protection {
+      facts.append(("Protected", protection.isEmpty ? "yes" : protection.printable))
+    }
     facts.append(("State", session.state.rawValue + (session.reason.map { " (\($0))" } ?? "")))
     if let message = session.message { facts.append(("", message.printable)) }
     facts.append(("Started", session.began.text(utcOffset: session.utcOffset)))
@@ -59,6 +63,10 @@ extension ShowCommand: Command {
       let rect = manifest.source.rect
       facts.append(("Source", "\(session.source.printable) at \(rect) on \(manifest.host.display.printable)"))
       facts.append(("Host", manifest.host.name.printable))
+      if let command = manifest.command {
+        let words = command.arguments.joined(separator: " ").printable(atMost: 200)
+        facts.append(("Command", words + (labels.commandStatus.map { " (ended with \($0))" } ?? "")))
+      }
       if let window = manifest.source.window { facts.append(("Window", window.title.printable(atMost: 200))) }
       for track in manifest.tracks { facts.append(("Track \(track.index)", describe(track))) }
       if let statistics = manifest.statistics {

@@ -66,7 +66,7 @@ struct WrappedRun {
     await early.value
     messages.close()
     if let reason = process.failure { Diagnostics.message("\(command.command[0]) cannot be started: \(reason).") }
-    await settle(id, isKept: isKept(output))
+    await settle(id, isKept: isKept(output), isSealed: outcome?.manifest.command?.status == nil)
     if let error = outcome?.error { Diagnostics.report(error) }
     withExtendedLifetime(display) {}
     throw CommandEnded(status: record.status ?? ExitCode.brokenInvariant.rawValue)
@@ -102,9 +102,14 @@ struct WrappedRun {
   }
 
   /// Indexes the session, or takes it away again.
-  private func settle(_ id: SessionID, isKept: Bool) async {
+  /// - Parameter isSealed: whether it was finished before the command was, and says nothing of the command's end.
+  private func settle(_ id: SessionID, isKept: Bool, isSealed: Bool) async {
     do throws(RecorderError) {
-      if !isKept { try ArchiveReader(archive).delete(id) }
+      if !isKept {
+        try ArchiveReader(archive).delete(id)
+      } else if isSealed, let status = record.status {
+        try ArchiveReader(archive).annotate(id, Annotation(added: .now(), kind: .command, text: "\(status)"))
+      }
       for problem in try await SessionIndex(archive).refresh().problems { Diagnostics.report(problem) }
     } catch {
       Diagnostics.report(error)
