@@ -128,7 +128,7 @@ struct AudioCaptureLoop: ~Copyable {
       }
       if source.isMuted != isMuted { tellMuted(source.isMuted, source.deviceName) }
       lastSound = MonotonicClock.now()
-      input.outage = .stalled
+      if input.offSince == nil { input.outage = .stalled }
       input.lastSound.store(lastSound, ordering: .relaxed)
       input.isLive.store(true, ordering: .relaxed)
       if isTold { tellReturned(source.deviceName) }

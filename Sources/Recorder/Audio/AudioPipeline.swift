@@ -1,3 +1,4 @@
+internal import Capture
 package import Media
 package import SessionModel
 import Synchronization
@@ -91,12 +92,15 @@ package final class AudioPipeline: Sendable {
     mix.start(epoch: epoch, emit: emit, fail: fail)
   }
 
+  /// Says where the track is to end, as soon as that is known: what ends before the sound may take a while.
+  func willStop(at time: Timestamp) { shared.end = Timestamp(nanoseconds: max(0, time.nanoseconds)) }
+
   /// Ends the track exactly at `time`: what was played later is cut, what is missing is filled with silence. Hands on
   /// the last packets and joins the threads. A time more than 100 ms ago is passed already and becomes the end of what
   /// has been encoded. Later calls do nothing.
   /// - Returns: what went wrong while encoding.
   package func stop(at time: Timestamp) -> RecorderError? {
-    shared.end = Timestamp(nanoseconds: max(0, time.nanoseconds))
+    willStop(at: time)
     let error = mix.finish()
     for capture in captures { capture.stop() }
     return error
@@ -121,6 +125,8 @@ package final class AudioPipeline: Sendable {
       own.lastSound.store(time, ordering: .relaxed)
     }
     own.offSince = isOn ? nil : time
+    // Closing the device may take longer than the mix waits for it.
+    if !isOn { own.outage = .off }
     own.wake.notify()
     return true
   }
