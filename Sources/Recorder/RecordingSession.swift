@@ -106,6 +106,7 @@ package actor RecordingSession {
 
     parts.control.stop(at: stopTime(for: reason))
     let end = Timestamp(nanoseconds: (parts.control.stopRequested ?? MonotonicClock.now()) - parts.control.epoch)
+    parts.audio?.willStop(at: end)
     parts.events.stop(until: MonotonicClock.now() + VideoPipeline.patience)
     note(parts.video.finish())
     note(parts.audio?.stop(at: end))

@@ -58,7 +58,7 @@ import Testing
       #expect(manifest.tracks.map(\.kind) == [.video, .audio])
       let file = "\(rig.archive.location.folder(of: manifest.id))/\(manifest.segments[0].file)"
       let sound = Double(try MediaFile.sound(file).count) / 48_000
-      #expect(abs(sound - manifest.duration.seconds) < 0.05, "\(id)")
+      #expect(abs(sound - manifest.duration.seconds) < 0.05, "\(id): \(sound) of \(manifest.duration)")
     }
   }
 
