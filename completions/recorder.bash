@@ -36,6 +36,7 @@ _recorder() {
     "recorder record --stop-when-idle") :; return ;;
     "recorder record --delay") :; return ;;
     "recorder record --name") :; return ;;
+    "recorder record --on") mapfile -t COMPREPLY < <(compgen -W "started stopped saved degraded gap disk" -- "$current"); return ;;
     "recorder record --title") :; return ;;
     "recorder record --tag") :; return ;;
     "recorder record --codec") :; return ;;
@@ -62,6 +63,7 @@ _recorder() {
     "recorder start --stop-when-idle") :; return ;;
     "recorder start --delay") :; return ;;
     "recorder start --name") :; return ;;
+    "recorder start --on") mapfile -t COMPREPLY < <(compgen -W "started stopped saved degraded gap disk" -- "$current"); return ;;
     "recorder start --title") :; return ;;
     "recorder start --tag") :; return ;;
     "recorder start --codec") :; return ;;
@@ -109,10 +111,10 @@ _recorder() {
       words="record start stop status mark pause resume mute unmute split logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
       words="--name -h --help"

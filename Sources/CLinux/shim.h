@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timex.h>
@@ -45,3 +46,7 @@ static inline int recorder_clock_is_synchronized(void) {
   struct timex clock = {0};
   return adjtimex(&clock) != TIME_ERROR;
 }
+
+/* A file that is in memory alone and that no child inherits by itself, or -1. */
+int memfd_create(const char *name, unsigned int flags);
+static inline int recorder_memory_file(void) { return memfd_create("recorder", 1 /* MFD_CLOEXEC */); }

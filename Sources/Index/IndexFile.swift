@@ -80,22 +80,33 @@ struct IndexFile {
 
   /// Waits for the right to make the file or to move it away; it goes with the value returned.
   func lock() throws(RecorderError) -> FileDescriptor {
+    // Something else in its place can be locked by nobody: it goes out of the way.
+    var status = stat()
+    if lstat("\(directory)/\(Self.lockName)", &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      try root.rename(Self.lockName, to: freeName(Self.lockName, at: .now()))
+    }
     let file = try root.openOrCreateFile(Self.lockName)
     _ = try file.lock(waiting: true)
     return file
+  }
+
+  /// A name for what `name` names and is damaged, which nothing has yet.
+  private func freeName(_ name: String, at time: WallTime) -> String {
+    let date = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
+    let first = "\(name).damaged-\(date)Z"
+    var (free, number) = (first, 1)
+    while root.exists(free) {
+      number += 1
+      free = "\(first)-\(number)"
+    }
+    return free
   }
 
   /// Moves the file and what belongs to it out of the way, kept for a look at it.
   /// - Returns: the new name.
   @discardableResult
   func setAside(at time: WallTime) throws(RecorderError) -> String {
-    let date = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
-    var name = "\(Self.name).damaged-\(date)Z"
-    var number = 1
-    while root.exists(name) {
-      number += 1
-      name = "\(Self.name).damaged-\(date)Z-\(number)"
-    }
+    let name = freeName(Self.name, at: time)
     for suffix in ["-wal", "-shm", ""] where root.exists(Self.name + suffix) {
       try root.rename(Self.name + suffix, to: name + suffix)
     }

@@ -52,6 +52,8 @@ package struct ContainerWriter: ~Copyable {
       let status = avformat_write_header(context, &options)
       av_dict_free(&options)
       avio_flush(output)
+      // When every write went well it is the streams that it does not take.
+      if status < 0, file.failure == 0 { throw Self.refused(streams, by: format, status) }
       try Self.check(status, file, output)
     } catch {
       avformat_free_context(context)
@@ -62,6 +64,13 @@ package struct ContainerWriter: ~Copyable {
     lastTicks = Array(repeating: .min, count: streams.count)
     flushed = file.size
     (self.context, self.output, self.file) = (context, output, file)
+  }
+
+  /// Tries whether a file of `format` takes `stream`, so that it is known before there is a file.
+  /// - Throws: `RecorderError` (usage) when it does not.
+  package static func check(_ format: Format, takes stream: StreamDescription) throws(RecorderError) {
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    _ = try ContainerWriter(format: format, fileDescriptor: nowhere, streams: [stream], metadata: [:])
   }
 
   deinit {
@@ -161,6 +170,13 @@ package struct ContainerWriter: ~Copyable {
     if status < 0 {
       throw RecorderError(.writeFailed, "The media file could not be written: \(words(forStatus: status)).")
     }
+  }
+
+  private static func refused(_ streams: [StreamDescription], by format: Format, _ status: Int32) -> RecorderError {
+    let codecs = streams.map(\.codecName).joined(separator: " and ")
+    return RecorderError(
+      .usage, "A \(format.rawValue) file does not take \(codecs): \(words(forStatus: status)).",
+      hint: "Take another codec, as libx264, the default.")
   }
 
   private static func failed(_ error: Int32) -> RecorderError {

@@ -36,18 +36,20 @@ package actor RecordingSession {
   ///   - off: the sound inputs that begin switched off.
   ///   - follow: told each state that the recording takes, and one sentence why when something is wrong, in order, from
   ///     any thread; it must not call back.
+  ///   - diskIsLow: called from any thread with the warning that the disk has little room left.
   ///   - journal: takes each line of the log too, on a thread of its own.
   ///   - notify: called from any thread with what the person should be told at once.
   /// - Throws: `RecorderError` that names what was wrong; nothing is left in the archive then.
   package init(
     _ options: RecordingOptions, in archive: ArchiveLocation, command: Manifest.WrappedCommand? = nil,
     off: Set<ControlRequest.Input> = [], follow: @escaping @Sendable (RecordingState, String?) -> Void = { _, _ in },
-    journal: @escaping RecorderLog.Output = { _, _ in }, notify: @escaping @Sendable (Event) -> Void
+    diskIsLow: @escaping @Sendable (Event) -> Void = { _ in }, journal: @escaping RecorderLog.Output = { _, _ in },
+    notify: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     executor = QueueExecutor(label: "recording")
     parts = try Startup(
-      options: options, archive: archive, command: command, off: off, follow: follow, notify: notify,
-      journal: journal
+      options: options, archive: archive, command: command, off: off, follow: follow, diskIsLow: diskIsLow,
+      notify: notify, journal: journal
     ).run()
     id = parts.writer.id
     self.archive = archive

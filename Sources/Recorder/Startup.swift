@@ -35,6 +35,8 @@ struct Startup {
   let off: Set<ControlRequest.Input>
   /// Told each state that the recording takes, and why.
   let follow: @Sendable (RecordingState, String?) -> Void
+  /// Told that the disk has little room left.
+  let diskIsLow: @Sendable (Event) -> Void
   /// Told what the person should know at once.
   let notify: @Sendable (Event) -> Void
   /// Takes each line of the log too.
@@ -124,8 +126,11 @@ struct Startup {
       let health = try PipelineHealth(
         control: control, audio: audio, controls: controls, restart: restart, report: log.noting(.capture, report))
       try health.start()
-      let disk = try DiskKeeper(
-        writer, plan.options.storage, control: control, report: log.noting(.archive, report))
+      let warn = log.noting(.archive, report)
+      let disk = try DiskKeeper(writer, plan.options.storage, control: control) { [diskIsLow] warning in
+        warn(warning)
+        diskIsLow(warning)
+      }
       return RecordingParts(
         control: control, manifest: shared, writer: writer, video: video, audio: audio, mux: mux, events: events,
         controls: controls, health: health, disk: disk, changes: changes, source: plan.options.source.text)

@@ -70,7 +70,9 @@ import Testing
     return try run(["bash", "-c", "cat \(folder.file("ld")).*"]).text
   }
 
-  @Test(arguments: [["list"], ["show", "last"], ["search", "word"], ["tag", "last", "word"], ["index", "rebuild"]])
+  @Test(arguments: [
+    ["list"], ["show", "last"], ["search", "word"], ["tag", "last", "word"], ["index", "rebuild"], ["config", "list"],
+  ])
   func whatNeedsNoMediaLoadsNoFFmpeg(words: [String]) throws {
     let loaded = try libraries(words)
     #expect(loaded.contains("libsqlite3") && !loaded.contains("libavformat") && !loaded.contains("libavcodec"))

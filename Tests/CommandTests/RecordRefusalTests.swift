@@ -34,6 +34,7 @@ import Testing
     (["--fps", "x"], .usage, ["x"]),
     (["--crf", "99"], .usage, ["99"]),
     (["--codec", "no-such-codec"], .unavailable, ["no-such-codec"]),
+    (["--codec", "rawvideo"], .usage, ["matroska", "rawvideo"]),
     (["--preset", "warp"], .usage, ["warp"]),
     (["--pixel-format", "rgb565"], .usage, ["rgb565"]),
     (["--bogus"], .usage, ["--bogus"]),

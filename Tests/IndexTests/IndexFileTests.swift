@@ -32,6 +32,20 @@ import Testing
     get throws { try run(["ls", archive.location.path]).lines.filter { $0.hasPrefix("index.sqlite.damaged-") } }
   }
 
+  @Test(arguments: ["folder", "fifo", "link"]) func whatIsInTheLocksPlaceGoesOutOfTheWay(kind: String) async throws {
+    let before = try await answers(archive.index())
+    let lock = "\(archive.location.path)/index.lock"
+    #expect(try run(["sh", "-c", "rm \(archive.database)* \(lock)"]).status == 0)
+    switch kind {
+    case "folder": mkdir(lock, 0o700)
+    case "fifo": mkfifo(lock, 0o600)
+    default: symlink("/nowhere", lock)
+    }
+    #expect(try await answers(archive.index()) == before)
+    let names = try run(["ls", archive.location.path]).lines.filter { $0.hasPrefix("index.lock") }
+    #expect(names.count == 2 && names.last?.hasPrefix("index.lock.damaged-") == true)
+  }
+
   /// Case I07: made anew from the archive alone, the index gives the same answers.
   @Test func theIndexIsMadeAgainFromTheArchive() async throws {
     let before = try await answers(archive.index())

@@ -50,6 +50,16 @@ extension TimePosition: RequirableArgument {
   package static var unset: TimePosition { .offset(.zero) }
 }
 
+extension Hook: ExpressibleByArgument {
+  package init(argument: ArgumentText) throws(RecorderError) { try self.init(words: [argument]) }
+  package init(words: [ArgumentText]) throws(RecorderError) {
+    guard words.count == Self.wordCount else { throw RecorderError(.usage, "A hook is an event and a command.") }
+    try self.init(event: String(argument: words[0]), command: String(argument: words[1]))
+  }
+  package static var wordCount: Int { 2 }
+  package static var allValueStrings: [String] { Event.allCases.map(\.rawValue) }
+}
+
 extension TimeOfDay: ExpressibleByArgument {
   package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
 }

@@ -77,6 +77,11 @@ package struct RecordingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("The name by which to control it; the recorder's process id when absent.", valueName: "NAME"))
   package var name: String?
+  @Option(
+    settings: Hook.Event.allCases.map { SettingBinding("on.\($0.rawValue)", words: [$0.rawValue]) },
+    help: ArgumentHelp(
+      "Run COMMAND, without a shell, when EVENT happens: recorder-hooks(7).", valueName: "EVENT COMMAND"))
+  package var on: [Hook] = []
   @Option(help: ArgumentHelp("Give the session a title.", valueName: "TEXT"))
   package var title: String?
   @Option(settings: ["tag"], help: ArgumentHelp("Give the session a tag.", valueName: "TAG"))

@@ -15,13 +15,15 @@ final class CaptureDirector: Sendable {
   private let archive: ArchiveLocation
   private let name: String
   private let notify: @Sendable (String) -> Void
+  private let hooks: HookRunner
   private let carrier = Carrier()
   private let content: Mutex<CaptureWishes>
 
   init(
     _ options: RecorderOptions, in archive: ArchiveLocation, name: String, notify: @escaping @Sendable (String) -> Void
-  ) {
+  ) throws(RecorderError) {
     (self.options, self.archive, self.name, self.notify) = (options, archive, name, notify)
+    hooks = try HookRunner(options.hooks, output: options.hookOutput, tell: notify)
     content = Mutex(
       CaptureWishes(hasMicrophone: options.startsWithMicrophone, lastStatus: RecorderStatus(name: name, state: .idle)))
   }
@@ -109,7 +111,17 @@ final class CaptureDirector: Sendable {
     _ = await withCheckedContinuation { continuation in waitForEnd { continuation.resume(returning: $0) } }
     content.withLock { $0.isClosed = true }
     broadcast.close()
+    if !options.isCommand { await finishHooks() }
   }
+
+  /// Waits until the hooks have ended; no others are run.
+  func finishHooks() async {
+    let hooks = hooks
+    _ = await carrier.run { () throws(RecorderError) in hooks.finish() }
+  }
+
+  /// Tells the hooks that `session` stays in the archive, which was not known when it ended.
+  func announce(saved session: SessionID) { hooks.raise(HookMessage(.saved, session, in: archive)) }
 
   private func wish(
     _ wish: CaptureWishes.Waiter.Wish, _ answer: @escaping CaptureAnswer.Taker,
@@ -162,23 +174,31 @@ final class CaptureDirector: Sendable {
   }
 
   private func begin(_ recording: RecordingOptions, _ microphone: Bool) async -> CaptureAnswer.Outcome {
-    let follower = SessionFollower(broadcast)
+    let (follower, hooks) = (SessionFollower(broadcast), SessionHooks(hooks, in: archive))
     let (archive, command, journal, notify) = (archive, options.command, options.journal, notify)
     let result = await carrier.run { () throws(RecorderError) in
       try RecordingSession(
         recording, in: archive, command: command, off: microphone ? [] : [.microphone],
-        follow: { follower.note($0, $1) }, journal: journal,
-        notify: { event in if let text = event.text { notify(text.printable) } })
+        follow: { state, message in
+          follower.note(state, message)
+          hooks.note(state, message)
+        },
+        diskIsLow: { hooks.noteDisk($0) }, journal: journal,
+        notify: { event in
+          hooks.note(event)
+          if let text = event.text { notify(text.printable) }
+        })
     }
     switch result {
     case .success(let session):
       let captured = CapturedSession(session.id, in: archive)
       follower.attach(captured)
+      hooks.began(session.id)
       let watch = EndWatch(of: session, recording) { [weak self] reason, error in
         self?.end(CaptureWishes.Ending(reason: reason, error: error)) { $0 === session }
       }
       content.withLock { content in
-        (content.session, content.captured, content.watch) = (session, captured, watch)
+        (content.session, content.captured, content.watch, content.hooks) = (session, captured, watch, hooks)
         content.sessionHasMicrophone = microphone
       }
       return .success(CaptureAnswer(session: captured))
@@ -198,11 +218,15 @@ final class CaptureDirector: Sendable {
   private func end(_ session: RecordingSession, _ ending: CaptureWishes.Ending) async -> CaptureAnswer {
     let outcome = await session.stop(ending.reason, error: ending.error, command: ending.command)
     let answer = CaptureAnswer(session: CapturedSession(session.id, in: archive, outcome: outcome), outcome: outcome)
-    content.withLock { content in
+    let hooks = content.withLock { content in
       content.watch?.cancel()
+      defer { content.hooks = nil }
       (content.session, content.captured, content.watch, content.ending) = (nil, nil, nil, nil)
       (content.last, content.lastStatus) = (answer, session.status(name: name))
+      return content.hooks
     }
+    // A session of a wrapped command may be taken away again.
+    hooks?.ended(outcome, isSaved: options.command == nil)
     broadcast.change { state in
       state = CaptureState(
         outcome.error == nil ? .finished : .failed, message: outcome.error?.message, session: answer.session)

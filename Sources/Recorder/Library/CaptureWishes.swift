@@ -57,6 +57,8 @@ struct CaptureWishes {
   /// The recording that there is.
   var session: RecordingSession?
   var captured: CapturedSession?
+  /// What tells the hooks of it.
+  var hooks: SessionHooks?
   /// Whether its microphone is on.
   var sessionHasMicrophone = false
   var watch: EndWatch?

@@ -16,6 +16,10 @@ public struct RecorderOptions: Sendable {
   package var journal: RecorderLog.Output = { _, _ in }
   /// The command that recordings are made for.
   package var command: Manifest.WrappedCommand?
+  /// The commands that are run when something happens to a recording.
+  package var hooks: [Hook] = []
+  /// The descriptor that takes what hooks print; nil leaves it away.
+  package var hookOutput: Int32?
 
   /// The archive's folder; nil is the person's own, where `recorder list` finds it.
   public var archive: String?

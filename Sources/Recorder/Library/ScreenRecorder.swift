@@ -47,7 +47,7 @@ public final class ScreenRecorder: Sendable {
     } else {
       name = options.isCommand ? InstanceName(process: getpid()) : nil
     }
-    let director = CaptureDirector(options, in: archive, name: name?.text ?? "", notify: notify)
+    let director = try CaptureDirector(options, in: archive, name: name?.text ?? "", notify: notify)
     guard let name else { return (director, nil) }
     return (director, try ControlService(name, environment: options.environment, archive: archive, director))
   }
@@ -164,6 +164,12 @@ extension ScreenRecorder {
     }
     return try? result.get().outcome
   }
+
+  /// Waits until the hooks have ended; no others are run.
+  package func finishHooks() async { await director.finishHooks() }
+
+  /// Tells the hooks that the session of a wrapped command stays in the archive.
+  package func announce(saved session: SessionID) { director.announce(saved: session) }
 
   /// How far the recording is; nil when there is none.
   package var progress: RecordingSession.Progress? { director.session?.progress }

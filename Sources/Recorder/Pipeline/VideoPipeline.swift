@@ -50,6 +50,7 @@ final class VideoPipeline: Sendable {
     encodeThread = try WorkerThread(name: "encode") {
       do throws(RecorderError) {
         let encoder = try VideoEncoder(settings)
+        try ContainerWriter.check(.matroska, takes: encoder.stream)
         for _ in 0..<VideoEncodeLoop.pictures { _ = free.push(try encoder.makePicture()) }
         _ = opened.push(.success(encoder.stream))
         var loop = VideoEncodeLoop(

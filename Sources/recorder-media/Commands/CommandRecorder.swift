@@ -1,4 +1,5 @@
 import Commands
+import Glibc
 import Recorder
 import SessionModel
 
@@ -21,6 +22,9 @@ struct CommandRecorder {
     var options = RecorderOptions(arguments.options)
     (options.controlName, options.isCommand, options.command) = (arguments.name, true, command)
     options.journal = Journal.output
+    options.hooks = arguments.on
+    // A wrapped command's standard error has nothing in it that is not the command's.
+    if command == nil { options.hookOutput = STDERR_FILENO }
     let messages = try OutputThread()
     (self.messages, screenShare) = (messages, options.screenShare)
     do throws(CaptureError) {

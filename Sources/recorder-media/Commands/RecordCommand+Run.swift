@@ -58,6 +58,7 @@ struct RecordingRun {
     if unheard != nil, isDetached { recorder.end(.hangup) }
     let outcome = await recorder.outcome()
     await recorder.close()
+    await recorder.finishHooks()
     progress.stop()
     output.close()
     if let sentence = outcome.flatMap({ Self.sentence($0.manifest) }) { Diagnostics.message(sentence) }

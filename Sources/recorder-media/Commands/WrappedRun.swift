@@ -64,9 +64,11 @@ struct WrappedRun {
     recorder.end(.commandEnded, command: record)
     let outcome = await recorder.outcome()
     await early.value
-    messages.close()
     if let reason = process.failure { Diagnostics.message("\(command.command[0]) cannot be started: \(reason).") }
     await settle(id, isKept: isKept(output), isSealed: outcome?.manifest.command?.status == nil)
+    if isKept(output) { recorder.announce(saved: id) }
+    await recorder.finishHooks()
+    messages.close()
     if let error = outcome?.error { Diagnostics.report(error) }
     withExtendedLifetime(display) {}
     throw CommandEnded(status: record.status ?? ExitCode.brokenInvariant.rawValue)
