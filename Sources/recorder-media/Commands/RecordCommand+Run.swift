@@ -52,11 +52,13 @@ struct RecordingRun {
     }
     let unheard = announce(id)
     if let error = unheard as? RecorderError { output.message("The session's id could not be told: \(error)") }
+    ServiceManager.began(id)
     let progress = ProgressLine(of: recorder, on: output)
     let ends = RecordingSignals(signals, end: recorder)
     // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
     if unheard != nil, isDetached { recorder.end(.hangup) }
     let outcome = await recorder.outcome()
+    ServiceManager.ended()
     await recorder.close()
     await recorder.finishHooks()
     progress.stop()
