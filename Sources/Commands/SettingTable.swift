@@ -59,9 +59,10 @@ extension Settings {
   /// Makes the archive that the configuration names that of this process and those that it starts, unless the
   /// environment names one.
   package func nameArchive() {
-    guard let archive = values[SettingKey.archiveName]?.last, archive.origin.kind != .environment else { return }
+    if let named = getenv(Self.archiveVariable), named.pointee != 0 { return }
+    guard let archive = values[SettingKey.archiveName]?.last else { return }
     let home = getenv("HOME").map { String(cString: $0) } ?? ""
-    setenv("RECORDER_ARCHIVE", archive.text.hasPrefix("~/") ? home + archive.text.dropFirst() : archive.text, 1)
+    setenv(Self.archiveVariable, archive.text.hasPrefix("~/") ? home + archive.text.dropFirst() : archive.text, 1)
   }
 
   /// The values as the parser takes them.

@@ -33,12 +33,19 @@ package struct Settings: Sendable {
     package let text: String
     /// Where it came from.
     package let origin: SettingOrigin
+
+    /// Makes a value.
+    package init(text: String, origin: SettingOrigin) { (self.text, self.origin) = (text, origin) }
   }
 
   /// What is right, by key; of keys that repeat, what was said first comes first.
   package private(set) var values: [String: [Value]] = [:]
   /// What is wrong; nothing of it is among the values.
   package private(set) var problems: [SettingProblem] = []
+
+  /// The variable that names the archive. The archive reads it as it is: a path from the folder one is in is right
+  /// there, and most commands need no table of keys then.
+  package static let archiveVariable = "RECORDER_ARCHIVE"
 
   /// Reads the configuration.
   /// - Parameters:
@@ -54,11 +61,13 @@ package struct Settings: Sendable {
         problems.append(SettingProblem(SettingOrigin(kind, file: path), error.message, hint: error.hint))
       }
     }
-    guard !texts.isEmpty || environment.keys.contains(where: { $0.hasPrefix("RECORDER_") }) else { return }
+    var variables = environment.filter { $0.key.hasPrefix("RECORDER_") }
+    variables[Self.archiveVariable] = nil
+    guard !texts.isEmpty || !variables.isEmpty else { return }
     let keys = keys()
     let table = Dictionary(keys.map { ($0.name, $0) }) { first, _ in first }
     for (kind, path, text) in texts { take(text, kind, path, table) }
-    for key in keys { take(environment[key.variable] ?? "", SettingOrigin(.environment, variable: key.variable), key) }
+    for key in keys { take(variables[key.variable] ?? "", SettingOrigin(.environment, variable: key.variable), key) }
   }
 
   private mutating func take(

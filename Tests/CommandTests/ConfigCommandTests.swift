@@ -80,6 +80,22 @@ import Testing
     #expect(options.video.framesPerSecond == 30 && !options.video.lossless && options.video.size == nil)
   }
 
+  @Test func theArchivesVariableGoesBeforeTheFiles() throws {
+    let rig = try RecorderRig()
+    #expect(try rig.run(["config", "set", "archive", rig.folder.file("other")]).ending == .exit(0))
+    #expect(try rig.run(["config", "get", "archive"]).text == "\(rig.archive)\n")
+    #expect(try rig.run(["list"]).errorText.contains(rig.archive))
+    // A variable may name a folder from where one is.
+    let here = try rig.run(["list"], environment: ["RECORDER_ARCHIVE": "here"])
+    #expect(
+      here.ending == .exit(0)
+        && here.errorText == "recorder: There are no sessions in here. recorder record makes the first.\n")
+    let bare: [String: String?] = ["RECORDER_ARCHIVE": nil, "HOME": rig.folder.path]
+    #expect(try rig.run(["list"], environment: bare).errorText.contains(rig.folder.file("other")))
+    #expect(try rig.run(["config", "set", "archive", "~/third"]).ending == .exit(0))
+    #expect(try rig.run(["list"], environment: bare).errorText.contains(rig.folder.file("third")))
+  }
+
   @Test func theBoundsOfTheCleanUpAreConfigured() throws {
     let rig = try RecorderRig()
     #expect(try rig.run(["gc"]).ending == .exit(64))

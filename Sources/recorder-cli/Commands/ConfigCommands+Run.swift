@@ -29,7 +29,10 @@ private struct OpenConfiguration {
 
   /// What `key` is: its values, else the built-in default, else one that has no text.
   func listed(_ key: SettingKey, _ settings: Settings) -> [ListedSetting] {
-    let values = settings.values[key.name] ?? []
+    var values = settings.values[key.name] ?? []
+    if key.variable == Settings.archiveVariable, let path = environment[key.variable], !path.isEmpty {
+      values = [Settings.Value(text: path, origin: SettingOrigin(.environment, variable: key.variable))]
+    }
     let origins = values.isEmpty ? [(key.builtIn, SettingOrigin(.builtIn))] : values.map { ($0.text, $0.origin) }
     return origins.map {
       ListedSetting(key: key.name, value: $0.0, origin: $0.1, option: key.option, about: key.abstract)
