@@ -86,8 +86,19 @@ struct HangingSource: ~Copyable, VideoSource {
     let connections = Atomic<Int>(0)
     /// Told by the one that hangs.
     let hangs = BoundedQueue<Bool>(capacity: 1)
-    /// Closed to cut it.
+    /// Told to cut the one that hangs.
     let cut = BoundedQueue<Bool>(capacity: 1)
+    /// How many hang within their first frame.
+    let hangingAtOnce: Int
+
+    init(hangingAtOnce: Int = 0) { self.hangingAtOnce = hangingAtOnce }
+
+    /// Hangs until it is cut.
+    func hang() throws(RecorderError) {
+      _ = hangs.push(true)
+      _ = cut.pop()
+      throw SourceLoss.displayLost.error
+    }
   }
 
   let size = PixelSize(width: 64, height: 48)
@@ -108,15 +119,15 @@ struct HangingSource: ~Copyable, VideoSource {
       control.stop(at: control.epoch + 5_000_000_000)
       return .woken
     }
-    _ = server.hangs.push(true)
-    _ = server.cut.pop()
-    throw SourceLoss.displayLost.error
+    try server.hang()
+    return .timedOut
   }
 
   mutating func invalidate() {}
 
   mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool {
     grabs += 1
+    if number <= server.hangingAtOnce { try server.hang() }
     if grabs > 1 { return false }
     let whole = [PixelRect(size)]
     pixels.withUnsafeBytes { bytes in
@@ -145,7 +156,7 @@ struct VideoPipelineTests {
     let server = HangingSource.Server()
     try pipeline.start(
       canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
-      source: { () throws(RecorderError) in HangingSource(server, control) }, cut: { server.cut.close() })
+      source: { () throws(RecorderError) in HangingSource(server, control) }, cut: { _ = server.cut.push(true) })
     _ = server.hangs.pop()
     pipeline.restart()
     while control.stopRequested == nil { sched_yield() }
@@ -159,6 +170,35 @@ struct VideoPipelineTests {
     // No other begins once it is finished.
     pipeline.restart()
     #expect(server.connections.load(ordering: .relaxed) == 2)
+  }
+
+  /// Each of them had a picture in its hands when it was cut: none is lost.
+  @Test func noPictureIsLostByThreadsThatHang() throws {
+    var options = VideoOptions()
+    options.preset = "ultrafast"
+    let size = PixelSize(width: 64, height: 48)
+    let settings = VideoEncoderSettings(options, picture: size)
+    let control = try PipelineControl(epoch: MonotonicClock.now())
+    let packets = BoundedQueue<MuxItem>(capacity: 100)
+    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    let server = HangingSource.Server(hangingAtOnce: VideoEncodeLoop.pictures + 1)
+    try pipeline.start(
+      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
+      source: { () throws(RecorderError) in HangingSource(server, control) }, cut: { _ = server.cut.push(true) })
+    for _ in 0..<server.hangingAtOnce {
+      _ = server.hangs.pop()
+      // One that has not grabbed anything gives no sign of life.
+      #expect(control.heartbeat.load(ordering: .relaxed) == control.epoch)
+      pipeline.restart()
+    }
+    while control.stopRequested == nil, control.droppedFrames.load(ordering: .relaxed) == 0 { sched_yield() }
+    control.stop(at: control.epoch + 9_000_000_000)
+    #expect(pipeline.finish() == nil)
+    packets.close()
+    var times: [Int64] = []
+    while let item = packets.pop() { times.append(item.packet.pts.nanoseconds / 1_000_000) }
+    #expect(times.first == Int64(server.hangingAtOnce + 1) * 1000)
+    #expect(control.firstFailure == nil)
   }
 
   static let second: Int64 = 1_000_000_000

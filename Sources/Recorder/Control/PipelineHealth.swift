@@ -17,6 +17,7 @@ final class PipelineHealth: Sendable {
   private let audio: AudioPipeline?
   private let controls: SessionControls
   private let restart: GrabRestart?
+  private let lastPatience: Int64
   private let report: @Sendable (Event) -> Void
   private let found = Mutex(Found())
   private let others = Mutex<[@Sendable () -> RecorderStatus.Stage]>([])
@@ -28,17 +29,19 @@ final class PipelineHealth: Sendable {
   static let patience: Int64 = 1_500_000_000
   /// A stage of the picture that hangs for so many ns is not waited for any longer: the recording ends, and says why. A
   /// server that swaps or a debugger that holds it comes back sooner.
-  private static let lastPatience: Int64 = 60_000_000_000
+  static let lastPatience: Int64 = 60_000_000_000
   /// Nanoseconds between two looks.
   private static let interval: Int64 = 500_000_000
 
-  /// - Parameter restart: what helps a grab thread that hangs; nil only waits for it.
+  /// - Parameters:
+  ///   - restart: what helps a grab thread that hangs; nil only waits for it.
+  ///   - lastPatience: ns after which a stage of the picture that hangs ends the recording.
   init(
     control: PipelineControl, audio: AudioPipeline?, controls: SessionControls, restart: GrabRestart?,
-    report: @escaping @Sendable (Event) -> Void
+    lastPatience: Int64 = PipelineHealth.lastPatience, report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     (self.control, self.audio, self.controls, self.report) = (control, audio, controls, report)
-    self.restart = restart
+    (self.restart, self.lastPatience) = (restart, lastPatience)
     end = try WakeSignal()
   }
 
@@ -94,7 +97,7 @@ final class PipelineHealth: Sendable {
       if message != found.message, let picture { tell(Self.sentence(picture), at: now) }
       found.message = message
       if picture?.name == "grab" { restart?.consider(since: control.heartbeat.load(ordering: .relaxed)) }
-      if let picture, picture.age >= Self.lastPatience, picture.name != "mux" {
+      if let picture, picture.age >= lastPatience, picture.name != "mux" {
         control.fail(
           .failed,
           RecorderError(
