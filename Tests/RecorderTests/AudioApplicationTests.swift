@@ -30,9 +30,9 @@ import Testing
     return (usualAmplitude(of: 1000, in: part), usualAmplitude(of: 2000, in: part))
   }
 
-  @Test(arguments: ["name", "process", "window"])
-  func oneOfTwoIsRecordedAloneAndNoneIsMoved(by kind: String) throws {
-    let server = try SoundServer()
+  @Test(arguments: ["name", "process", "window"], SoundServer.Kind.allCases)
+  func oneOfTwoIsRecordedAloneAndNoneIsMoved(by kind: String, on serverKind: SoundServer.Kind) throws {
+    let server = try SoundServer(serverKind)
     let other = try server.playTone(2000, amplitude: 0.5, seconds: 30, as: "Other")
     let meant = try server.playTone(1000, amplitude: 0.25, seconds: 30, as: "Meant")
     try waitUntil("both to play") {

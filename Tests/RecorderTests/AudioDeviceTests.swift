@@ -9,8 +9,9 @@ import Testing
     recording.told.filter { $0.kind == .device }.compactMap(\.text)
   }
 
-  @Test func theDefaultOutputIsFollowed() throws {
-    let server = try SoundServer()
+  @Test(arguments: SoundServer.Kind.allCases)
+  func theDefaultOutputIsFollowed(on kind: SoundServer.Kind) throws {
+    let server = try SoundServer(kind)
     let reader = try server.addOutput("other")
     var options = AudioOptions()
     options.application = .standard
@@ -68,8 +69,9 @@ import Testing
     _ = players
   }
 
-  @Test func aDeviceThatVanishesIsRecordedAgainAsSoonAsItIsBack() throws {
-    let server = try SoundServer()
+  @Test(arguments: SoundServer.Kind.allCases)
+  func aDeviceThatVanishesIsRecordedAgainAsSoonAsItIsBack(on kind: SoundServer.Kind) throws {
+    let server = try SoundServer(kind)
     var reader = try server.addOutput("stick")
     var options = AudioOptions()
     options.application = .pulse(source: "stick.monitor")
@@ -102,8 +104,9 @@ import Testing
     _ = (player, reader)
   }
 
-  @Test func whereTheOutputVanishesTheMicrophoneIsNotRecordedInItsPlace() throws {
-    let server = try SoundServer()
+  @Test(arguments: SoundServer.Kind.allCases)
+  func whereTheOutputVanishesTheMicrophoneIsNotRecordedInItsPlace(on kind: SoundServer.Kind) throws {
+    let server = try SoundServer(kind)
     let reader = try server.addOutput("stick")
     var options = AudioOptions()
     options.application = .pulse(source: "stick.monitor")

@@ -2,6 +2,9 @@ internal import CPulse
 
 /// The default devices of a sound server.
 struct PulseDefaults {
+  /// The names that lead to them.
+  static let names = [AudioDevice.defaultMonitorName, AudioDevice.defaultSourceName]
+
   private var sink = ""
   private var source = ""
 
@@ -27,9 +30,12 @@ struct PulseDefaults {
   func source(called name: String) -> String? {
     switch name {
     // Every server calls an output's monitor so.
-    case AudioDevice.defaultMonitorName where !sink.isEmpty: "\(sink).monitor"
-    case AudioDevice.defaultSourceName where !source.isEmpty: source
+    case AudioDevice.defaultMonitorName where isDevice(sink): "\(sink).monitor"
+    case AudioDevice.defaultSourceName where isDevice(source): source
     default: nil
     }
   }
+
+  /// Whether `name` is a device's: PipeWire's server tells `@DEFAULT_SINK@` while its session manager has chosen none.
+  private func isDevice(_ name: String) -> Bool { !name.isEmpty && !name.hasPrefix("@") }
 }

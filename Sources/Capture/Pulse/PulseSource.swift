@@ -1,12 +1,13 @@
 package import SessionModel
+import Threading
 
 /// A source of a PulseAudio or PipeWire server: a microphone, or the monitor of an output. One of the server's defaults
 /// becomes outdated when the person chooses another.
 package struct PulseSource: ~Copyable, AudioSource {
   package private(set) var isOutdated = false
   package private(set) var isMuted = false
-  /// What was asked for: a name of the server, or of one of its defaults.
-  private let name: String
+  /// What was asked for, when it is the name of one of the server's defaults, and the source that it led to.
+  private let followed: (name: String, source: String)?
   private let stream: PulseStream
   private let connection: PulseConnection
 
@@ -15,10 +16,24 @@ package struct PulseSource: ~Copyable, AudioSource {
   /// - Throws: `RecorderError` (unavailable) when no server answers or it has no such source.
   package init(source: String, server: String? = nil) throws(RecorderError) {
     let connection = try PulseConnection(server: server)
-    stream = try PulseStream(.source(source), of: connection)
+    if PulseDefaults.names.contains(source) {
+      let name = try Self.source(behind: source, connection)
+      (followed, stream) = ((source, name), try PulseStream(.source(name), of: connection))
+    } else {
+      (followed, stream) = (nil, try PulseStream(.source(source), of: connection))
+    }
     isMuted = PulseMute.ask(stream.deviceName, connection) ?? false
-    name = source
     self.connection = connection
+  }
+
+  /// The source that one of the names for a default leads to. A stream is never opened by that name: PipeWire's server
+  /// looks for a device that is called so, finds none, and has the stream listen to another one.
+  private static func source(
+    behind name: String, _ connection: borrowing PulseConnection
+  ) throws(RecorderError) -> String {
+    let defaults = PulseDefaults.ask(connection, until: MonotonicClock.now() + PulseConnection.patience)
+    guard let source = defaults?.source(called: name) else { throw PulseStream.missing(.source(name)) }
+    return source
   }
 
   package var format: AudioFormat { stream.format }
@@ -56,9 +71,9 @@ package struct PulseSource: ~Copyable, AudioSource {
   private mutating func learn(until deadline: Int64) {
     let news = connection.takeNews()
     if news.devices { isMuted = PulseMute.ask(deviceName, connection) ?? isMuted }
-    guard news.defaults, let defaults = PulseDefaults.ask(connection, until: deadline),
-      let now = defaults.source(called: name)
+    guard let followed, news.defaults, let defaults = PulseDefaults.ask(connection, until: deadline),
+      let now = defaults.source(called: followed.name)
     else { return }
-    isOutdated = now != deviceName
+    isOutdated = now != followed.source
   }
 }

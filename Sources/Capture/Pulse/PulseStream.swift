@@ -24,7 +24,7 @@ final class PulseStream {
 
   /// What a stream listens to.
   enum Target {
-    /// A source, by the server's name or one of its names for a default.
+    /// A source, by the server's name.
     case source(String)
     /// What one stream of an application plays, by the server's number. The stream is not touched.
     case playback(UInt32)
@@ -90,12 +90,17 @@ final class PulseStream {
 
   private static func refused(_ target: Target, _ connection: borrowing PulseConnection) -> RecorderError {
     if pa_context_errno(connection.context) == Int32(PA_ERR_NOENTITY.rawValue) {
-      return RecorderError(
-        .unavailable, "The sound server has no source for \(target.description).",
-        hint: "`pactl list short sources` lists them.")
+      return missing(target)
     }
     return RecorderError(
       .unavailable, "The sound server does not deliver \(target.description) (\(connection.failure)).")
+  }
+
+  /// The error that says that there is no such thing.
+  static func missing(_ target: Target) -> RecorderError {
+    RecorderError(
+      .unavailable, "The sound server has no source for \(target.description).",
+      hint: "`pactl list short sources` lists them.")
   }
 
   deinit {
