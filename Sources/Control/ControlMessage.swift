@@ -21,6 +21,8 @@ package struct ControlRequest: Codable, Hashable, Sendable {
     case mute
     /// Records `input` again, or all inputs when none is named.
     case unmute
+    /// Makes inputs louder or softer in the mix, as `gains` says.
+    case gain
     /// Marks this moment with `text`.
     case mark
     /// Begins a new media file.
@@ -45,11 +47,13 @@ package struct ControlRequest: Codable, Hashable, Sendable {
   package var text: String?
   /// The input that is to be silent or heard.
   package var input: Input?
+  /// The gains that are to change.
+  package var gains: GainChange?
 
   /// Makes a request; set what its command has.
-  package init(_ command: Command, text: String? = nil, input: Input? = nil) {
+  package init(_ command: Command, text: String? = nil, input: Input? = nil, gains: GainChange? = nil) {
     version = Self.version
-    (self.command, self.text, self.input) = (command, text, input)
+    (self.command, self.text, self.input, self.gains) = (command, text, input, gains)
   }
 }
 

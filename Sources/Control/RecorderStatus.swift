@@ -30,6 +30,8 @@ package struct RecorderStatus: Codable, Hashable, Sendable {
     package var level: Float?
     /// Sound: whether it is muted.
     package var isMuted: Bool?
+    /// Sound: by how many dB it is louder in the mix than the device delivers it.
+    package var gain: Double?
 
     /// Makes a stage; set what its kind has.
     package init(name: String, state: State, age: Int64) { (self.name, self.state, self.age) = (name, state, age) }

@@ -65,23 +65,11 @@ package struct AudioGains: Hashable, Codable, Sendable {
   /// From inaudible beside the other to the most that a quiet microphone needs.
   package static let range = -60.0...30.0
 
-  /// The gains that `text` names, as `app=-6dB,mic=+3dB`; what it does not name stays as it is.
+  /// The gains that `text` names, as `app=-6dB,mic=+3dB`; what it does not name is 0.
   /// - Throws: `RecorderError` (usage) that says what was expected.
   package init(parsing text: String) throws(RecorderError) {
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      var number = words.count == 2 ? words[1] : ""
-      if number.hasSuffix("dB") { number = number.dropLast(2) }
-      let digits = number.drop { "+-".contains($0) }
-      guard number.count - digits.count <= 1, digits.allSatisfy({ $0 == "." || isDigits(String($0)) }),
-        let value = Double(number), Self.range.contains(value), ["app", "mic"].contains(words[0])
-      else {
-        throw RecorderError(
-          .usage, "\"\(text.printable(atMost: 60))\" is no gain.",
-          hint: "Write app=-6dB, mic=+3dB or both with a comma, from -60 to 30 dB.")
-      }
-      if words[0] == "app" { application = value } else { microphone = value }
-    }
+    let change = try GainChange(parsing: text)
+    (application, microphone) = (change.application ?? 0, change.microphone ?? 0)
   }
 }
 

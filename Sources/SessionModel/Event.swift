@@ -77,6 +77,8 @@ package struct Event: Hashable, Codable, Sendable {
     package static let mute = Kind(rawValue: "mute")
     /// It is recorded again.
     package static let unmute = Kind(rawValue: "unmute")
+    /// A person made sound inputs louder or softer in the mix; `text` says which and how, as `microphone 3.0 dB`.
+    package static let gain = Kind(rawValue: "gain")
     /// A new media file begins; `text` is its number.
     package static let split = Kind(rawValue: "split")
     /// A line that the recorded command wrote, its end left out.

@@ -1,3 +1,4 @@
+import Control
 import Glibc
 import SessionModel
 import TestSupport
@@ -111,6 +112,46 @@ import Threading
     #expect(result.text == "")
     #expect(result.errorText.hasPrefix("recorder: \(sentence)"), "\(result.errorText)")
     #expect(try run(["find", rig.archive, "-name", "manifest.json"]).text == "")
+  }
+
+  @Test func aGainIsChangedWhileItRecords() throws {
+    let server = try SoundServer()
+    let rig = try rig(server)
+    let player = try server.playTone(440, amplitude: 0.125, seconds: 30, on: "feed")
+    let recording = try StartedRecording(rig, ["--microphone", "--gain", "mic=-6dB", "--audio-codec", "pcm"])
+    func gain() throws -> Double? { try recording.status().stages.first { $0.name == "microphone" }?.gain }
+    #expect(try gain() == -6)
+    try waitUntil("the tone") { (try recording.status().stages.first { $0.name == "microphone" }?.level ?? 0) > 0.1 }
+    usleep(300_000)
+    try recording.tell(["gain", "mic=+6dB"])
+    #expect(try gain() == 6)
+    let status = try rig.run(["status", "--json"])
+    #expect(try JSONSchema.problems("status", status.lines) == [""])
+    #expect(try rig.run(["status"]).text.contains("microphone ok gain +6.0 dB"))
+    // What is not recorded, not a gain, or none that an input can have, changes nothing.
+    for (arguments, code, words) in [
+      (["app=-6dB"], ExitCode.unavailable, "The application sound is not recorded."),
+      (["mic=0", "app=0"], .unavailable, "The application sound is not recorded."),
+      (["mic=40dB"], .usage, "\"mic=40dB\" is no gain."), ([], .usage, "INPUT=dB"),
+    ] {
+      let result = try rig.run(["gain"] + arguments)
+      #expect(result.ending == .exit(code.rawValue))
+      #expect(result.errorText.contains(words), "\(result.errorText)")
+    }
+    #expect(try gain() == 6)
+    usleep(700_000)
+    try recording.stop()
+    let events = try rig.events(recording.id).filter { $0.kind == .gain }
+    #expect(events.map(\.text) == ["microphone 6.0 dB"])
+    let lines = String(decoding: try readFile("\(rig.session(recording.id))/events.ndjson"), as: UTF8.self)
+    let gainLines = lines.split(separator: "\n").filter { $0.contains("\"gain\"") }.map(String.init)
+    #expect(try JSONSchema.problems("event", gainLines) == [""])
+    let sound = try MediaFile.sound(rig.media(recording.id))
+    let place = Int(try #require(events.first).time.seconds * 48_000)
+    let (before, after) = (Array(sound[place - 9600..<place - 480]), Array(sound[place + 960..<place + 19_200]))
+    #expect(abs(decibels(usualAmplitude(of: 440, in: before), over: 0.125) + 6) < 0.3)
+    #expect(abs(decibels(usualAmplitude(of: 440, in: after), over: 0.125) - 6) < 0.3)
+    _ = player
   }
 
   @Test func anALSADeviceCanBeNamedForTheApplicationsSound() throws {

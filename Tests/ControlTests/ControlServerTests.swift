@@ -116,12 +116,18 @@ private func line(_ descriptor: Int32) -> String {
     let rig = try Rig()
     let descriptor = try rig.raw()
     defer { close(descriptor) }
-    let requests = [#"{"version":1,"command":"status"}"#, #"{"version":1,"command":"mute","input":"microphone"}"#]
+    let requests = [
+      #"{"version":1,"command":"status"}"#, #"{"version":1,"command":"mute","input":"microphone"}"#,
+      #"{"version":1,"command":"gain","gains":{"microphone":-3.5}}"#,
+    ]
     say((requests.joined(separator: "\n") + "\nnonsense\n").utf8, to: descriptor)
-    let answers = [line(descriptor), line(descriptor), line(descriptor)]
-    #expect(try JSONSchema.problems("control", requests + answers) == ["", "", "", "", ""])
-    #expect(answers[2].contains("\"code\":64"))
-    let wrong = [#"{"version":2,"command":"status"}"#, #"{"version":1,"command":"mute"}"#, #"{"version":1}"#, "[]"]
+    let answers = (0...requests.count).map { _ in line(descriptor) }
+    #expect(try JSONSchema.problems("control", requests + answers).allSatisfy { $0 == "" })
+    #expect(answers[3].contains("\"code\":64"))
+    let wrong = [
+      #"{"version":2,"command":"status"}"#, #"{"version":1,"command":"mute"}"#, #"{"version":1}"#, "[]",
+      #"{"version":1,"command":"gain"}"#, #"{"version":1,"command":"gain","gains":{"microphone":99}}"#,
+    ]
     #expect(try JSONSchema.problems("control", wrong).allSatisfy { $0 != "" })
   }
 

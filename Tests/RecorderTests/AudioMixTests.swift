@@ -44,7 +44,8 @@ import Testing
 
   @Test(arguments: SoundServer.Kind.allCases)
   func stemsFollowTheMixAtTheirLevelsAndAllAreOfOneLength(on kind: SoundServer.Kind) throws {
-    let recorded = try record(SoundServer(kind), application: (1000, 0.25), microphone: (440, 0.125)) { $0.codec = .pcm }
+    let server = try SoundServer(kind)
+    let recorded = try record(server, application: (1000, 0.25), microphone: (440, 0.125)) { $0.codec = .pcm }
     #expect(recorded.tracks.count == 3)
     #expect(Set(recorded.tracks.map(\.samples.count)).count == 1)
     // Each frequency's amplitude in mix, application and microphone.
@@ -95,13 +96,26 @@ import Testing
     }
   }
 
-  @Test func aGainCanBeChangedWhileItRecords() throws {
+  @Test func aGainIsChangedFromItsMomentOn() throws {
+    var changed = 0
     let recorded = try record(
       SoundServer(), application: (1000, 0.25), microphone: (440, 0.125),
-      then: { $0.pipeline.setGain(-20, of: "application") }
+      then: { recording in
+        let now = recording.now
+        changed = Int((now.seconds * 48_000).rounded())
+        recording.pipeline.setGain(-20, of: "application", from: now)
+      }
     ) { $0.codec = .pcm }
     #expect(abs(decibels(usualAmplitude(of: 1000, in: recorded.part(0)), over: 0.25) + 20) < 0.2)
     #expect(abs(decibels(usualAmplitude(of: 440, in: recorded.part(0)), over: 0.125)) < 0.2)
+    let lefts = recorded.tracks.map(\.left)
+    func error(_ frames: Range<Int>, _ factor: Float) -> Float {
+      frames.reduce(0) { max($0, abs(lefts[0][$1] - factor * lefts[1][$1] - lefts[2][$1])) }
+    }
+    // To the sample: one before it and one 10 ms after it have nothing of the other gain.
+    #expect(error(changed - 4800..<changed - 1, 1) < 0.000_1)
+    #expect(error(changed + 481..<changed + 4800, 0.1) < 0.000_1)
+    #expect(error(changed - 4800..<changed + 48, 1) > 0.000_1)
   }
 
   @Test(arguments: AudioCodec.allCases)

@@ -14,6 +14,10 @@ extension AudioGains: ExpressibleByArgument {
   package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
 }
 
+extension GainChange: ExpressibleByArgument {
+  package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
+}
+
 extension AudioCodec: ExpressibleByArgument {}
 
 extension StemSelection: ExpressibleByArgument {}

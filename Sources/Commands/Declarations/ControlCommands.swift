@@ -1,5 +1,6 @@
 package import Arguments
 package import Control
+package import SessionModel
 
 /// Which of the recordings that run a command is for.
 package struct RecordingArgument: ParsableArguments {
@@ -124,6 +125,26 @@ package struct UnmuteCommand: CommandDeclaration {
 
   @Argument(help: ArgumentHelp("The input: mic or app; all when absent.", valueName: "INPUT"))
   package var input: InputName?
+  @OptionGroup package var recording: RecordingOption
+  package init() {}
+}
+
+/// `recorder gain`
+package struct GainCommand: CommandDeclaration {
+  package static let configuration = CommandConfiguration(
+    commandName: "gain", abstract: "Make a sound input louder or softer in the mix.",
+    discussion: """
+      The gain is over what the device delivers, and the inputs' own tracks stay as they are. recorder status shows it. \
+      The moment is the only line on standard output.
+      """,
+    examples: [
+      .init("recorder gain mic=+6dB", "A quiet voice."),
+      .init("recorder gain app=-12dB mic=0dB", "Both, of the recording that runs."),
+    ])
+
+  @Argument(
+    help: ArgumentHelp("The input, app or mic, and its gain from -60 to 30 dB.", valueName: "INPUT=dB"))
+  package var gains: [GainChange]
   @OptionGroup package var recording: RecordingOption
   package init() {}
 }

@@ -15,7 +15,7 @@ package struct RecordCommand: CommandDeclaration {
       or when the X server ends; the files are finished properly each time. The session's id is the only line on \
       standard output.
 
-      While it runs it takes recorder pause, resume, mute, unmute, mark, split, status and stop from anywhere.
+      While it runs it takes recorder pause, resume, mute, unmute, gain, mark, split, status and stop from anywhere.
 
       With -- COMMAND it records while the command runs, passes its output through as it is, and exits with its status, or \
       128 and the number of the signal that ended it. Standard output is the command's alone then; --keep says when the \

@@ -1,5 +1,4 @@
 internal import Capture
-import Glibc
 import SessionModel
 import Synchronization
 internal import Threading
@@ -52,13 +51,8 @@ final class AudioInput: Sendable {
   /// Wakes the thread while it waits to try again, or to be switched on.
   let wake: WakeSignal
   private let loudest = Atomic<UInt32>(0)
-  private let gainValue: Atomic<UInt32>
-
-  /// What its samples are multiplied by before they are summed.
-  var gain: Float {
-    get { Float(bitPattern: gainValue.load(ordering: .relaxed)) }
-    set { gainValue.store(newValue.bitPattern, ordering: .relaxed) }
-  }
+  /// By how much it is made louder before it is summed.
+  let gain: AudioGain
 
   /// Describes the input that `specification` names.
   /// - Parameters:
@@ -72,7 +66,7 @@ final class AudioInput: Sendable {
     server: String?, isOff: Bool
   ) throws(RecorderError) {
     (self.role, self.index, self.server) = (role, index, server)
-    gainValue = Atomic(Self.factor(of: gain).bitPattern)
+    self.gain = AudioGain(gain)
     offTime = Atomic(isOff ? 0 : .max)
     switch specification {
     case .standard: devices = role == .application ? [.defaultMonitor] : AudioDevice.defaultMicrophones
@@ -91,9 +85,6 @@ final class AudioInput: Sendable {
     isDemanded = specification != .standard
     wake = try WakeSignal()
   }
-
-  /// What samples are multiplied by for a gain of so many dB.
-  static func factor(of decibels: Double) -> Float { Float(pow(10, decibels / 20)) }
 
   /// What a person calls it.
   var title: String { role == .application ? "application sound" : "microphone" }

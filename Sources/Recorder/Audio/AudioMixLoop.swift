@@ -19,8 +19,8 @@ struct AudioMixLoop: ~Copyable {
   private let part: UnsafeMutableBufferPointer<Float>
   /// Frames that are mixed at a time: the encoders' packet.
   private let step: Int
-  /// What each input was multiplied by last.
-  private var gains: [Float]
+  /// What each input is multiplied by.
+  private var gains: [AudioGainRamp]
   /// Frames mixed so far.
   private var position: Int64 = 0
 
@@ -43,7 +43,7 @@ struct AudioMixLoop: ~Copyable {
     step = tracks.map(\.frameSize).max() ?? 0
     sum = .allocate(capacity: step * AudioFormat.mix.channels)
     part = .allocate(capacity: step * AudioFormat.mix.channels)
-    gains = shared.inputs.map(\.gain)
+    gains = shared.inputs.map { AudioGainRamp($0.gain) }
     (self.tracks, self.shared, self.epoch, self.emit) = (tracks, shared, epoch, emit)
     self.limiter = limiter
   }
@@ -119,8 +119,7 @@ struct AudioMixLoop: ~Copyable {
       buses[index].take(count, addingTo: own, because: input.outage)
       shared.quiet.silence(own, input.index, from: position, count: count)
       try write(UnsafeBufferPointer(start: own, count: samples), to: 1 + index)
-      add(own, to: target, count: count, from: gains[index], to: input.gain)
-      gains[index] = input.gain
+      gains[index].add(own, to: target, from: position, count: count)
     }
     let (tracks, emit) = (tracks, emit)
     try limiter.process(UnsafeBufferPointer(start: target, count: samples)) { (limited) throws(RecorderError) in
@@ -130,19 +129,6 @@ struct AudioMixLoop: ~Copyable {
 
   private func write(_ samples: UnsafeBufferPointer<Float>, to index: Int) throws(RecorderError) {
     try tracks[index].write(samples) { packet in emit(packet, index) }
-  }
-
-  /// Adds `count` frames, their gain going evenly from the one to the other so that a change makes no click.
-  private func add(
-    _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int, from first: Float,
-    to last: Float
-  ) {
-    let change = (last - first) / Float(count)
-    for frame in 0..<count {
-      let gain = first + change * Float(frame)
-      target[2 * frame] += gain * source[2 * frame]
-      target[2 * frame + 1] += gain * source[2 * frame + 1]
-    }
   }
 
   private mutating func finish() throws(RecorderError) {

@@ -106,10 +106,10 @@ package final class AudioPipeline: Sendable {
     return error
   }
 
-  /// Makes an input louder or softer in the mix, from now on.
+  /// Makes an input louder or softer in the mix, from `time` on.
   /// - Parameter decibels: over what the device delivers.
-  package func setGain(_ decibels: Double, of input: String) {
-    for own in shared.inputs where own.role.rawValue == input { own.gain = AudioInput.factor(of: decibels) }
+  package func setGain(_ decibels: Double, of input: String, from time: Timestamp) {
+    for own in shared.inputs where own.role.rawValue == input { own.gain.set(decibels, at: time.frame) }
   }
 
   /// Opens the device of `input`, or closes it at once: from `time` (monotonic ns) on the input is silent then, and that
@@ -130,6 +130,9 @@ package final class AudioPipeline: Sendable {
     own.wake.notify()
     return true
   }
+
+  /// By how many dB each of `inputs` is louder in the mix than its device delivers it.
+  var gains: [Double] { shared.inputs.map(\.gain.decibels) }
 
   /// What was heard: the mix, then each input. Complete after `stop`.
   package var statistics: [Manifest.Sound] { mix.statistics }

@@ -140,13 +140,13 @@ final class PipelineHealth: Sendable {
     stages[2].last = time(control.lastWritten.load(ordering: .relaxed))
     stages[2].bytes = control.bytes.load(ordering: .relaxed)
     guard let audio else { return stages }
-    for ((name, level), last) in zip(zip(audio.inputs, audio.levels), audio.lastSound) {
+    for ((name, level), (last, gain)) in zip(zip(audio.inputs, audio.levels), zip(audio.lastSound, audio.gains)) {
       // One that is switched off is not missed.
       guard last.isOn else { continue }
       // One that never delivered has been missed since the beginning.
       var stage = RecorderStatus.Stage(name, since: last.time == 0 ? control.epoch : last.time, at: now)
       if stage.state == .stalled, !last.isLive { stage.state = .lost }
-      stage.level = level
+      (stage.level, stage.gain) = (level, gain)
       stage.last = last.time == 0 ? nil : time(max(0, last.time - control.epoch))
       stage.isMuted = ControlRequest.Input(rawValue: name).map { controls.isMuted($0) } ?? false
       stages.append(stage)

@@ -23,6 +23,7 @@ extension RecordingSession {
         }
         answer(.success(try controls.mute(input)))
       case .unmute: answer(.success(try controls.unmute(request.input)))
+      case .gain: answer(.success(try controls.setGains(request.gains ?? GainChange())))
       case .mark: answer(.success(try controls.mark(request.text)))
       case .split: controls.split(answer)
       case .status, .watch, .start, .stop:

@@ -71,15 +71,11 @@ final class SessionControls: Sendable {
   /// Leaves `input` silent.
   func mute(_ input: ControlRequest.Input) throws(RecorderError) -> Timestamp {
     try change { (state, now) throws(RecorderError) in
-      guard let audio, audio.inputs.contains(input.rawValue) else {
-        throw RecorderError(
-          .unavailable, "The \(input.title) is not recorded.",
-          hint: "Start the recording with \(input == .microphone ? "--microphone" : "--app-audio").")
-      }
+      try requireRecorded(input)
       if let since = state.mutedSince[input] { return since }
       guard state.machine.state != .stopping, state.machine.state.isLive else { throw Self.ending }
       state.mutedSince[input] = now
-      audio.silence(input.rawValue, from: now, because: .mute)
+      audio?.silence(input.rawValue, from: now, because: .mute)
       report(Event(time: now, kind: .mute, text: input.rawValue))
       return now
     }
@@ -111,6 +107,33 @@ final class SessionControls: Sendable {
       }
       return now
     }
+  }
+
+  /// Makes inputs louder or softer in the mix.
+  func setGains(_ gains: GainChange) throws(RecorderError) -> Timestamp {
+    guard gains.isPossible else {
+      throw RecorderError(
+        .usage, "The request names no gain, or one that no input can have.",
+        hint: "Name application, microphone or both, from -60 to 30 dB.")
+    }
+    let wanted = [(ControlRequest.Input.application, gains.application), (.microphone, gains.microphone)]
+    return try change { (state, now) throws(RecorderError) in
+      for (input, gain) in wanted where gain != nil { try requireRecorded(input) }
+      guard state.machine.state != .stopping, state.machine.state.isLive else { throw Self.ending }
+      for case (let input, let gain?) in wanted {
+        audio?.setGain(gain, of: input.rawValue, from: now)
+        report(Event(time: now, kind: .gain, text: "\(input.rawValue) \(gain) dB"))
+      }
+      return now
+    }
+  }
+
+  /// - Throws: `RecorderError` (unavailable) when the recording has no such input.
+  private func requireRecorded(_ input: ControlRequest.Input) throws(RecorderError) {
+    if audio?.inputs.contains(input.rawValue) == true { return }
+    throw RecorderError(
+      .unavailable, "The \(input.title) is not recorded.",
+      hint: "Start the recording with \(input == .microphone ? "--microphone" : "--app-audio").")
   }
 
   /// Marks this moment.

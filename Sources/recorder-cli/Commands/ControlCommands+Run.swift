@@ -38,6 +38,13 @@ extension UnmuteCommand: Command {
   func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.unmute, input: input?.input)) }
 }
 
+extension GainCommand: Command {
+  func run() throws {
+    let change = gains.reduce(into: GainChange()) { $0.merge($1) }
+    try OpenRecordings.tell(recording.name, ControlRequest(.gain, gains: change))
+  }
+}
+
 extension SplitCommand: Command {
   func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.split)) }
 }

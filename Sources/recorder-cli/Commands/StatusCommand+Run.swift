@@ -96,6 +96,7 @@ extension RecorderStatus {
   private static func text(_ stage: Stage) -> String {
     var text = "\(stage.name.printable) \(stage.state.rawValue)"
     if stage.isMuted == true { text += " muted" }
+    if let gain = stage.gain, gain != 0 { text += " gain \(gain > 0 ? "+" : "")\(gain) dB" }
     if let level = stage.level, stage.state == .ok {
       text += level > 0.00001 ? " \(Int((20 * log10(level)).rounded())) dB" : " silent"
     }
