@@ -14,6 +14,8 @@ package enum PresentationKey: Hashable, Sendable, CaseIterable {
   case mute
   /// Quieter and louder (`9`, `0`).
   case quieter, louder
+  /// The next sound track (`t`).
+  case track
   /// The whole screen, or the window again (`f`).
   case fullScreen
   /// The end (`q`, `Escape`).
@@ -40,6 +42,7 @@ package enum PresentationKey: Hashable, Sendable, CaseIterable {
       case "m", "M": self = .mute
       case "9": self = .quieter
       case "0": self = .louder
+      case "t", "T": self = .track
       case "f", "F": self = .fullScreen
       case "q", "Q": self = .quit
       default: return nil

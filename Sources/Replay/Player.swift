@@ -11,6 +11,8 @@ package struct ReplayOptions: Hashable, Sendable {
   package var speed = 1.0
   /// How loud, from 0 (digital silence) to 1.
   package var volume = 1.0
+  /// Which sound is played; nil is the mix.
+  package var track: SoundTrackSpecification?
   /// Whether it stands at the start until a key says otherwise.
   package var isPaused = false
   /// Whether it begins on the whole screen.
@@ -47,6 +49,8 @@ package struct Player: ~Copyable {
   private var title = ""
   private var clock: PlaybackClock
   private var sound: SoundOutput?
+  /// The place among the sound tracks of the one that is played.
+  private var track = 0
   private var volume: Double
   private var isMuted = false
 
@@ -67,12 +71,17 @@ package struct Player: ~Copyable {
     _ timeline: Timeline, options: ReplayOptions, warn: @escaping (RecorderError) -> Void
   ) throws(RecorderError) {
     try options.check()
+    if let wanted = try options.track.map({ (track) throws(RecorderError) in try timeline.audioTrack(track) }) {
+      track = timeline.audioTracks.firstIndex(of: wanted) ?? 0
+    }
     var cursor = VideoCursor(timeline)
     let moment = try cursor.moment(at: options.start)
     let size = timeline.pictureSize ?? moment.current.picture.size
     let window = try PresentationWindow(
       display: options.display, size: size, title: timeline.name, fullScreen: options.isFullScreen)
-    if timeline.audioTrack != nil { sound = try SoundOutput(volume: options.volume) { SoundCursor(timeline) } }
+    if timeline.audioTrack != nil {
+      sound = try Self.output(of: timeline, track: track, volume: options.volume)
+    }
     (self.timeline, self.warn, volume) = (timeline, warn, options.volume)
     clock = PlaybackClock(at: options.start, end: timeline.duration, speed: options.speed)
     view = PictureView(picture: size)
@@ -80,6 +89,13 @@ package struct Player: ~Copyable {
     self.cursor = cursor
     self.moment = moment
     if !options.isPaused { run() }
+  }
+
+  /// Makes the output of a sound track.
+  private static func output(
+    of timeline: Timeline, track: Int, volume: Double
+  ) throws(RecorderError) -> SoundOutput {
+    try SoundOutput(volume: volume) { SoundCursor(timeline, track: track) }
   }
 
   /// Plays until the person ends it, or `stop` is set.
@@ -114,6 +130,7 @@ package struct Player: ~Copyable {
     case .mute: setVolume(volume, isMuted: !isMuted)
     case .quieter: setVolume(volume - Self.volumeStep, isMuted: false)
     case .louder: setVolume(volume + Self.volumeStep, isMuted: false)
+    case .track: try nextTrack()
     case .fullScreen: window.toggleFullScreen()
     case .quit: break
     }
@@ -195,6 +212,17 @@ package struct Player: ~Copyable {
     sound?.setVolume(isMuted ? 0 : self.volume)
   }
 
+  /// Plays the next sound track, from where the one before has come to and as loud.
+  private mutating func nextTrack() throws(RecorderError) {
+    // An output that was lost is told once, and not looked for again.
+    guard timeline.audioTracks.count > 1, sound != nil else { return }
+    let time = time()
+    track = (track + 1) % timeline.audioTracks.count
+    sound = try Self.output(of: timeline, track: track, volume: isMuted ? 0 : volume)
+    clock.set(time, at: MonotonicClock.now())
+    if clock.isRunning { run() }
+  }
+
   // MARK: - Pictures
 
   /// Brings the picture and the title up to the time.
@@ -235,6 +263,7 @@ package struct Player: ~Copyable {
     var parts = [timeline.name, clockText, "\(place) / \(clock.end)"]
     if !clock.isRunning { parts.append("paused") }
     if clock.speed != 1 { parts.append("\(clock.speed)x") }
+    if track > 0 { parts.append(timeline.audioTracks[track].soundName.printable) }
     if isMuted { parts.append("muted") }
     let text = parts.joined(separator: " – ")
     guard text != title else { return }

@@ -6,8 +6,8 @@ import SessionModel
 struct SegmentFile: ~Copyable {
   /// The number of the first picture stream; nil without one.
   let video: Int?
-  /// The number of the first sound stream; nil without one.
-  let audio: Int?
+  /// The numbers of the sound streams, in their order: the mix is the first.
+  let sounds: [Int]
   private var reader: ContainerReader
   /// The session's time at the file's time 0.
   private let start: Timestamp
@@ -23,11 +23,14 @@ struct SegmentFile: ~Copyable {
     }
     let reader = try ContainerReader(fileDescriptor: timeline.session.openSegment(segments[place]))
     video = reader.streams.firstIndex { $0.kind == .video }
-    audio = reader.streams.firstIndex { $0.kind == .audio }
+    sounds = reader.streams.indices.filter { reader.streams[$0].kind == .audio }
     start = segments[place].start
     end = place + 1 < segments.count ? segments[place + 1].start : nil
     self.reader = reader
   }
+
+  /// The number of the first sound stream; nil without one.
+  var audio: Int? { sounds.first }
 
   /// What the file says of stream `number`.
   func stream(_ number: Int) -> StreamDescription { reader.streams[number] }

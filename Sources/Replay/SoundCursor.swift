@@ -4,7 +4,7 @@ import Presentation
 import SessionModel
 
 /// Gives a session's sound as one unbroken stream of `AudioFormat.mix`, from any moment on: where the session has no
-/// sound there is silence, and what cannot be decoded is silence too. One thread uses it.
+/// sound there is silence, and what cannot be decoded is silence too. One thread uses it, for one track.
 struct SoundCursor: ~Copyable, SoundSource {
   /// One media file that is being decoded.
   private struct Open: ~Copyable {
@@ -16,6 +16,8 @@ struct SoundCursor: ~Copyable, SoundSource {
   }
 
   private let timeline: Timeline
+  /// The track's place among the sound tracks, from 0.
+  private let track: Int
   private var index = 0
   private var open: Open?
   /// Frames to the session's end, and the next one to give, counted from its epoch.
@@ -37,8 +39,9 @@ struct SoundCursor: ~Copyable, SoundSource {
   private static let preroll: Int64 = 50_000_000
 
   /// Stands at the session's epoch.
-  init(_ timeline: Timeline) {
-    self.timeline = timeline
+  /// - Parameter track: the track's place among the sound tracks, from 0, which is the mix.
+  init(_ timeline: Timeline, track: Int = 0) {
+    (self.timeline, self.track) = (timeline, track)
     end = Self.frames(timeline.duration)
   }
 
@@ -179,7 +182,8 @@ struct SoundCursor: ~Copyable, SoundSource {
     while index < timeline.manifest.segments.count {
       do throws(RecorderError) {
         let file = try SegmentFile(timeline, index)
-        if let stream = file.audio {
+        if file.sounds.indices.contains(track) {
+          let stream = file.sounds[track]
           let decoder = try AudioDecoder(file.stream(stream))
           let resampler = decoder.format == .mix ? nil : try Resampler(from: decoder.format, to: .mix)
           open = Open(file: file, decoder: decoder, resampler: resampler, stream: stream)

@@ -41,8 +41,20 @@ package struct Timeline: Sendable {
 
   /// The picture's track; the first one, which is the one that is shown.
   package var videoTrack: Manifest.Track? { manifest.tracks.first { $0.kind == .video } }
-  /// The sound's track: the first one, which is the mix of all inputs; nil without sound.
-  package var audioTrack: Manifest.Track? { manifest.tracks.first { $0.kind == .audio } }
+  /// The sound's tracks: first the mix of all inputs, then each input's.
+  package var audioTracks: [Manifest.Track] { manifest.tracks.filter { $0.kind == .audio } }
+  /// The sound's first track, which is the mix; nil without sound.
+  package var audioTrack: Manifest.Track? { audioTracks.first }
+
+  /// The sound track that `specification` means.
+  /// - Throws: `RecorderError` (usage) that names those that there are.
+  package func audioTrack(_ specification: SoundTrackSpecification) throws(RecorderError) -> Manifest.Track {
+    if let track = specification.track(in: manifest) { return track }
+    let known = audioTracks.map { "\($0.index) (\($0.soundName.printable))" }.joined(separator: ", ")
+    throw RecorderError(
+      .usage, "The session \(session.id) has no such sound track.",
+      hint: known.isEmpty ? "It was recorded without sound." : "It has \(known).")
+  }
 
   /// Nanoseconds from one picture to the next while everything changes.
   package var frameInterval: Int64 { 1_000_000_000 / Int64(max(1, manifest.options.video.framesPerSecond)) }

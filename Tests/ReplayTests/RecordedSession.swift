@@ -53,6 +53,8 @@ struct RecordedSession {
     var isLossless = true
     /// When a 1 kHz tone at half of full scale begins in ms, silence before it; nil has no sound track.
     var tone: Int64?
+    /// Tracks after the mix: each one's input and the frequency in Hz of its tone, as long and loud as the mix's.
+    var stems: [(input: String, frequency: Float)] = []
     /// Killed: the manifest does not say how it ended, the `alive` events say how long it lived.
     var isInterrupted = false
     var title: String?
@@ -78,7 +80,13 @@ struct RecordedSession {
     let settings = VideoEncoderSettings(options.video, picture: recipe.size)
     video.encodedSize = settings.size
     var tracks = [video]
-    if recipe.tone != nil { tracks.append(Manifest.Track(index: 1, kind: .audio, codec: "aac")) }
+    if recipe.tone != nil {
+      for inputs in [recipe.stems.map(\.input)] + recipe.stems.map({ [$0.input] }) {
+        var track = Manifest.Track(index: tracks.count, kind: .audio, codec: "aac")
+        track.inputs = inputs.isEmpty ? nil : inputs
+        tracks.append(track)
+      }
+    }
     var manifest = Manifest(
       id: id, generator: "test", clock: Manifest.Clock(utc: Self.epoch, monotonic: 0, utcOffset: 3600),
       host: Manifest.Host(name: "test", display: ":0"),
@@ -92,7 +100,7 @@ struct RecordedSession {
       let end = index + 1 < recipe.files.count ? recipe.starts[index + 1] : recipe.length
       packets += try Self.write(
         shots, from: recipe.starts[index], to: end, settings: settings, size: recipe.size, tone: recipe.tone,
-        descriptor: segment.fileDescriptor)
+        frequencies: [1000] + recipe.stems.map(\.frequency), descriptor: segment.fileDescriptor)
     }
     if recipe.isInterrupted {
       try writer.append(Event(time: .milliseconds(recipe.length), kind: .alive))
@@ -120,21 +128,23 @@ struct RecordedSession {
 
   private static func write(
     _ shots: [Shot], from start: Int64, to end: Int64, settings: VideoEncoderSettings, size: PixelSize, tone: Int64?,
-    descriptor: Int32
+    frequencies: [Float], descriptor: Int32
   ) throws -> [[UInt8]] {
     var encoder = try VideoEncoder(settings)
     var canvas = try FrameCanvas(source: size, settings: settings, picture: size)
     let target = try encoder.makePicture()
-    var sound: Tone?
-    if let tone { sound = try Tone(onset: (tone - start) * 48) }
-    let soundStream = sound?.encoder.stream
+    var sounds: [Tone] = []
+    if let tone {
+      sounds = try frequencies.enumerated().map {
+        try Tone(onset: (tone - start) * 48, frequency: $0.element, stream: $0.offset + 1)
+      }
+    }
     var file = try ContainerWriter(
-      format: .matroska, fileDescriptor: descriptor, streams: [encoder.stream] + (soundStream.map { [$0] } ?? []),
-      metadata: [:])
+      format: .matroska, fileDescriptor: descriptor, streams: [encoder.stream] + sounds.map(\.stream), metadata: [:])
     var packets: [[UInt8]] = []
     for (index, shot) in shots.enumerated() {
       let time = shot.milliseconds - start
-      try sound?.write(until: time * 48, to: &file)
+      for sound in sounds { try sound.write(until: time * 48, to: &file) }
       pixels(shot.colour, size).withUnsafeBytes { bytes in
         guard let pixels = bytes.baseAddress else { return }
         canvas.update(from: pixels, bytesPerRow: size.width * 4, rect: PixelRect(size))
@@ -145,39 +155,46 @@ struct RecordedSession {
         try? file.write(packet, stream: 0)
       }
     }
-    try sound?.write(until: (end - start) * 48, to: &file)
-    try sound?.finish(to: &file)
+    for sound in sounds {
+      try sound.write(until: (end - start) * 48, to: &file)
+      try sound.finish(to: &file)
+    }
     _ = try file.finish()
     return packets
   }
 }
 
-/// Silence and then a tone of 1 kHz at half of full scale, encoded as it is asked for.
-private struct Tone: ~Copyable {
-  var encoder: AudioEncoder
+/// Silence and then a tone at half of full scale, encoded as it is asked for.
+private final class Tone {
+  let stream: StreamDescription
+  private var encoder: AudioEncoder
   private let onset: Int64
+  private let frequency: Float
+  private let number: Int
   private var written: Int64 = 0
 
-  /// The tone begins at frame `onset`.
-  init(onset: Int64) throws {
-    encoder = try AudioEncoder(.mix, bitRate: 160_000)
-    self.onset = onset
+  /// The tone of `frequency` Hz begins at frame `onset`; it is stream `number` of the file.
+  init(onset: Int64, frequency: Float, stream number: Int) throws {
+    let encoder = try AudioEncoder(.mix, bitRate: 160_000)
+    stream = encoder.stream
+    self.encoder = encoder
+    (self.onset, self.frequency, self.number) = (onset, frequency, number)
   }
 
-  mutating func write(until end: Int64, to file: inout ContainerWriter) throws {
+  func write(until end: Int64, to file: inout ContainerWriter) throws {
     guard written < end else { return }
     let samples = (written..<end).flatMap { index -> [Float] in
-      let value = index < onset ? 0 : 0.5 * sinf(2 * .pi * 1000 * Float((index - onset) % 48) / 48_000)
+      let value = index < onset ? 0 : 0.5 * sinf(2 * .pi * frequency * Float((index - onset) % 48_000) / 48_000)
       return [value, value]
     }
     try samples.withUnsafeBufferPointer { samples in
-      try encoder.encode(samples, at: written) { packet in try? file.write(packet, stream: 1) }
+      try encoder.encode(samples, at: written) { packet in try? file.write(packet, stream: number) }
     }
     written = end
   }
 
-  mutating func finish(to file: inout ContainerWriter) throws {
-    try encoder.finish { packet in try? file.write(packet, stream: 1) }
+  func finish(to file: inout ContainerWriter) throws {
+    try encoder.finish { packet in try? file.write(packet, stream: number) }
   }
 }
 

@@ -56,6 +56,55 @@ struct ReplaySoundTests {
     #expect(try rig.quit().status == 0)
   }
 
+  @Test("is the mix's or one input's, and as loud and as silent when another track follows or the next file begins")
+  func tracks() throws {
+    let server = try SoundServer()
+    // Files of a second each: whatever is heard for long is heard across their borders.
+    let files = (0..<30).map { Shot.series(2, from: Int64($0) * 1000) }
+    var recipe = RecordedSession.Recipe(files: files, starts: files.map { $0[0].milliseconds }, length: 30_000, tone: 0)
+    recipe.stems = [("application", 2000), ("microphone", 3000)]
+    let session = try RecordedSession(recipe)
+    let rig = try ReplayRig(session, ["--track", "app", "--volume", "0.5"], environment: server.environment)
+    try rig.waitForTitle("application")
+    /// Waits until one tone alone is heard at a quarter of full scale, for more than a file.
+    func expect(_ frequency: Double) throws {
+      let others = [1000.0, 2000, 3000].filter { $0 != frequency }
+      let heard = try Self.record(server) { left in
+        let end = Array(left.suffix(57_600))
+        return end.count == 57_600 && abs(decibels(usualAmplitude(of: frequency, in: end), over: 0.25)) < 1
+          && others.allSatisfy { usualAmplitude(of: $0, in: end) < 0.001 }
+      }
+      #expect(heard.count >= 57_600)
+    }
+    try expect(2000)
+    try rig.press("t")
+    try rig.waitForTitle("microphone")
+    try expect(3000)
+    // A track that is switched on while all is silent is silent too, to the sample.
+    try rig.press("m", "t")
+    try rig.waitForTitle("muted")
+    let muted = try Self.record(server) { left in left.count > 72_000 && left.suffix(57_600).allSatisfy { $0 == 0 } }
+    #expect(muted.suffix(57_600).allSatisfy { $0 == 0 })
+    try rig.press("m")
+    try expect(1000)
+    #expect(try rig.quit().status == 0)
+  }
+
+  @Test("of a track that there is none of is refused, and those that there are are named")
+  func noTrack() throws {
+    let session = try RecordedSession(Shot.series(2), length: 1000) { recipe in
+      recipe.tone = 0
+      recipe.stems = [("microphone", 440), ("other", 880)]
+    }
+    let known = "It has 1 (mix), 2 (microphone), 3 (other)."
+    for (track, words) in [("app", known), ("0", known), ("voice", "is no sound track")] {
+      let result = try run(
+        [builtProgram("recorder"), "replay", "last", "--track", track], environment: ReplayRig.environment(session))
+      #expect(result.ending == .exit(64))
+      #expect(result.errorText.contains(words), "\(result.errorText)")
+    }
+  }
+
   @Test("drives the picture: the tone is heard when its picture is shown")
   func clock() throws {
     let server = try SoundServer()

@@ -18,6 +18,10 @@ extension GainChange: ExpressibleByArgument {
   package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
 }
 
+extension SoundTrackSpecification: ExpressibleByArgument {
+  package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }
+}
+
 extension AudioCodec: ExpressibleByArgument {}
 
 extension StemSelection: ExpressibleByArgument {}

@@ -9,6 +9,7 @@ extension ReplayCommand: Command {
   package mutating func run() async throws {
     var options = ReplayOptions()
     (options.speed, options.volume) = (speed, volume)
+    options.track = track
     (options.isPaused, options.isFullScreen) = (paused, fullScreen)
     try options.check()
     let timeline = try session.timeline()
