@@ -6,7 +6,7 @@ struct IndexQueries {
   let database: Database
 
   private static let summaryColumns =
-    "id, began, utcOffset, duration, state, reason, message, source, bytes, title, tags"
+    "id, began, utcOffset, duration, state, reason, message, source, bytes, title, tags, sound"
 
   /// The sessions that `query` wants, newest first.
   func list(_ query: ListQuery) throws(IndexError) -> [SessionSummary] {
@@ -119,6 +119,7 @@ struct IndexQueries {
       id: try id(row, 0), began: WallTime(nanoseconds: row.integer(1)), utcOffset: Int(row.integer(2)),
       duration: Timestamp(nanoseconds: row.integer(3)), state: SessionSummary.State(rawValue: row.text(4)) ?? .damaged,
       reason: row.optionalText(5), message: row.optionalText(6), source: row.text(7), bytes: row.integer(8),
-      title: row.optionalText(9), tags: tags ?? [])
+      title: row.optionalText(9), tags: tags ?? [],
+      sound: row.optionalText(11).flatMap { try? JSONDecoder().decode([Manifest.Sound].self, from: Data($0.utf8)) })
   }
 }

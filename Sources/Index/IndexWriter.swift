@@ -99,25 +99,30 @@ struct IndexWriter {
     _ summary: SessionSummary
   ) throws(IndexError) -> (before: SessionSummary.State?, number: Int64) {
     let before = try row(of: summary.id)
-    let tags = (try? JSONEncoder.canonical().encode(summary.tags)).map { String(decoding: $0, as: UTF8.self) }
+    let (tags, sound) = (Self.json(summary.tags), summary.sound.flatMap(Self.json))
     try database.run(
       """
-      INSERT INTO session (id, began, utcOffset, duration, state, reason, message, source, bytes, title, tags)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      INSERT INTO session (id, began, utcOffset, duration, state, reason, message, source, bytes, title, tags,
+        sound)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
       ON CONFLICT (id) DO UPDATE SET began = ?2, utcOffset = ?3, duration = ?4, state = ?5, reason = ?6,
-        message = ?7, source = ?8, bytes = ?9, title = ?10, tags = ?11
+        message = ?7, source = ?8, bytes = ?9, title = ?10, tags = ?11, sound = ?12
       """,
       [
         .text(summary.id.description), .integer(summary.began.nanoseconds), .integer(Int64(summary.utcOffset)),
         .integer(summary.duration.nanoseconds), .text(summary.state.rawValue), SQLValue(summary.reason),
         SQLValue(summary.message), .text(summary.source), .integer(summary.bytes), SQLValue(summary.title),
-        .text(tags ?? "[]"),
+        .text(tags ?? "[]"), SQLValue(sound),
       ])
     if let before { return (SessionSummary.State(rawValue: before.state) ?? .damaged, before.number) }
     guard let number = try row(of: summary.id)?.number else {
       throw .other(RecorderError(.brokenInvariant, "The index lost the session \(summary.id) while writing it."))
     }
     return (nil, number)
+  }
+
+  private static func json(_ value: some Encodable) -> String? {
+    (try? JSONEncoder.canonical().encode(value)).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The moments that what a person said about the session makes.
@@ -175,6 +180,7 @@ extension SessionSummary {
     reason = manifest.end?.reason.rawValue
     message = manifest.end?.message
     source = manifest.source.specification.text
+    sound = manifest.statistics?.sound
   }
 }
 

@@ -39,7 +39,9 @@ enum Schema {
     CREATE VIRTUAL TABLE momentText USING fts5 (
       words, window, content = '', tokenize = 'unicode61 remove_diacritics 2'
     );
-    """
+    """,
+    // A JSON array of what was heard of the mix and of each input; null without sound.
+    "ALTER TABLE session ADD COLUMN sound TEXT",
   ]
 
   /// The version that this program reads and writes.

@@ -38,6 +38,8 @@ package struct SessionSummary: Hashable, Codable, Sendable {
   package var title: String?
   /// Its tags, in the order they were added.
   package var tags: [String]
+  /// What was heard of the mix and of each input; nil without sound, and while it is not known.
+  package var sound: [Manifest.Sound]?
 }
 
 /// A session with what happened in it.

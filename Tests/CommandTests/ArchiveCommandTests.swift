@@ -28,7 +28,7 @@ import Testing
   @discardableResult
   func add(
     _ text: String, title: String? = nil, tags: [String] = [], window: WindowInfo? = nil, isKilled: Bool = false,
-    utcOffset: Int = 3600
+    utcOffset: Int = 3600, sound: [Manifest.Sound]? = nil
   ) throws -> SessionID {
     let id = try #require(SessionID(text))
     var options = RecordingOptions()
@@ -51,6 +51,10 @@ import Testing
     if !isKilled {
       manifest.state = .finished
       manifest.end = Manifest.End(reason: .duration, time: Timestamp(nanoseconds: 10_000_000_000))
+      if let sound {
+        manifest.statistics = Manifest.Statistics(frames: 1, droppedFrames: 0, bytes: 0)
+        manifest.statistics?.sound = sound
+      }
       try writer.replaceManifest(manifest)
     }
     writer.close()
@@ -68,14 +72,15 @@ import Testing
   }
 
   @Test func listIsATable() throws {
-    try add("20261130T021533Z-aaaa", title: "First call", tags: ["support", "vip"])
+    let sound = [Manifest.Sound(name: "mix", silentShare: 0.25, peak: -3, loudness: -23.4)]
+    try add("20261130T021533Z-aaaa", title: "First call", tags: ["support", "vip"], sound: sound)
     try add("20261130T031533Z-bbbb", isKilled: true)
     let result = try rig.run(["list"])
     #expect(
       result.text == """
-        ID                     STARTED              DURATION  STATE        SIZE  SOURCE   TITLE       TAGS
+        ID                     STARTED              DURATION  STATE        SIZE  SOURCE   SOUND                  TITLE       TAGS
         20261130T031533Z-bbbb  2026-11-30 04:15:33  0:09.000  interrupted   0 B  display
-        20261130T021533Z-aaaa  2026-11-30 03:15:33  0:10.000  finished      0 B  display  First call  support vip
+        20261130T021533Z-aaaa  2026-11-30 03:15:33  0:10.000  finished      0 B  display  -23 LUFS, 25 % silent  First call  support vip
 
         """)
     #expect(
@@ -84,7 +89,10 @@ import Testing
     )
     #expect(try rig.run(["list"]).errorText == "")
     #expect(try rig.run(["list", "--limit", "1", "--json"]).lines.count == 1)
-    #expect(try rig.run(["list", "--tag", "vip", "--json"]).lines.count == 1)
+    let tagged = try rig.run(["list", "--tag", "vip", "--json"]).lines
+    #expect(tagged.count == 1)
+    #expect(tagged[0].contains(#""sound":[{"loudness":-23.4,"name":"mix","peak":-3,"silentShare":0.25}]"#))
+    #expect(try JSONSchema.problems("session", tagged) == [""])
     #expect(try rig.run(["list", "--limit", "0"]).status == 64)
   }
 

@@ -19,12 +19,13 @@ extension ListCommand: Command {
     }
     var table = TextTable([
       .init("ID"), .init("STARTED"), .init("DURATION", rightAligned: true), .init("STATE"),
-      .init("SIZE", rightAligned: true), .init("SOURCE"), .init("TITLE"), .init("TAGS"),
+      .init("SIZE", rightAligned: true), .init("SOURCE"), .init("SOUND"), .init("TITLE"), .init("TAGS"),
     ])
     for session in sessions {
       table.append([
         session.id.description, session.began.text(utcOffset: session.utcOffset), "\(session.duration)",
         session.state.rawValue, ByteCount.text(session.bytes), session.source.printable(atMost: 30),
+        session.sound?.first?.text ?? "",
         (session.title ?? "").printable(atMost: 60), session.tags.joined(separator: " "),
       ])
     }

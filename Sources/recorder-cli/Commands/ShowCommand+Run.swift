@@ -73,7 +73,7 @@ extension ShowCommand: Command {
         facts.append(("Frames", "\(statistics.frames), and \(statistics.droppedFrames) left to the next"))
       }
       for sound in manifest.statistics?.sound ?? [] {
-        facts.append(("Sound, \(sound.name.printable)", describe(sound)))
+        facts.append(("Sound, \(sound.name.printable)", sound.description))
       }
       if let check = manifest.check, !check.isComplete {
         facts += check.findings.enumerated().map { ($0 == 0 ? "Incomplete" : "", $1.printable) }
@@ -86,15 +86,6 @@ extension ShowCommand: Command {
     return facts.map { name, value in
       (name.isEmpty ? "" : "\(name):") + String(repeating: " ", count: max(1, 12 - name.utf8.count)) + value
     }
-  }
-
-  private static func describe(_ sound: Manifest.Sound) -> String {
-    func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
-    let parts = [
-      sound.loudness.map { "\(tenths($0)) LUFS" }, sound.peak.map { "peak \(tenths($0)) dBFS" },
-      "\(Int((sound.silentShare * 100).rounded())) % silent",
-    ]
-    return parts.compactMap(\.self).joined(separator: ", ")
   }
 
   private static func describe(_ track: Manifest.Track) -> String {
