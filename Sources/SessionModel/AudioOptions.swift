@@ -79,6 +79,8 @@ package struct AudioOptions: Hashable, Sendable {
   package var application: AudioDeviceSpecification?
   /// What the person says.
   package var microphone: AudioDeviceSpecification?
+  /// The one channel of the microphone that is recorded, from 1; nil is all of them.
+  package var microphoneChannel: Int?
   /// How each track is encoded.
   package var codec = AudioCodec.aac
   /// Each track's bit rate, in bits a second: transparent for stereo AAC at 48 kHz. FLAC and PCM have no use for it.
@@ -87,6 +89,18 @@ package struct AudioOptions: Hashable, Sendable {
   package var stems = StemSelection.all
   /// By how much each input is made louder.
   package var gains = AudioGains()
+
+  /// The channels that can be named: more than any interface has that a person plugs in.
+  package static let channels = 1...64
+
+  /// Checks what needs no device.
+  /// - Throws: `RecorderError` (usage) that names the first option out of its range.
+  package func check() throws(RecorderError) {
+    guard let microphoneChannel, !Self.channels.contains(microphoneChannel) else { return }
+    throw RecorderError(
+      .usage, "No microphone has a channel \(microphoneChannel).",
+      hint: "Give --microphone-channel a number from \(Self.channels.lowerBound) to \(Self.channels.upperBound).")
+  }
 
   /// Makes the defaults: no sound, as a screen share starts.
   package init() {}
@@ -98,6 +112,7 @@ extension AudioOptions: Codable {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     application = try values.decodeIfPresent(AudioDeviceSpecification.self, forKey: .application)
     microphone = try values.decodeIfPresent(AudioDeviceSpecification.self, forKey: .microphone)
+    microphoneChannel = try values.decodeIfPresent(Int.self, forKey: .microphoneChannel)
     bitRate = try values.decode(Int.self, forKey: .bitRate)
     codec = try values.decodeIfPresent(AudioCodec.self, forKey: .codec) ?? .aac
     stems = try values.decodeIfPresent(StemSelection.self, forKey: .stems) ?? .none

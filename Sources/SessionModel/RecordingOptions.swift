@@ -281,6 +281,7 @@ extension RecordingOptions {
       throw RecorderError(
         .usage, "\(video.constantRateFactor) is no rate factor.", hint: "Give --crf a number from 0 (best) to 51.")
     }
+    try audio.check()
     if let duration, duration < 1_000_000 {
       throw RecorderError(.usage, "The duration is shorter than a millisecond.", hint: "Give --duration as 20s or 5m.")
     }

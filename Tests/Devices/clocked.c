@@ -1,6 +1,8 @@
-/* An ALSA capture device in user space with a clock of its own, for tests: pcm "clocked:PPM,FOLDER,RATE". It beeps for
- * 50 ms at each even second of CLOCK_MONOTONIC. Files in FOLDER are its faults: while `stall` exists it delivers nothing
- * and says nothing, while `vanish` exists it is gone, and `xrun` makes it overrun once. */
+/* An ALSA capture device in user space with a clock of its own, for tests: pcm "clocked:PPM,FOLDER,RATE,CHANNELS", 0 being
+ * one channel or two. It beeps for 50 ms at each even second of CLOCK_MONOTONIC, in channel N at N kHz. Files in FOLDER
+ * are its faults: while `stall` exists it delivers nothing and says nothing, while `vanish` exists it is gone, `xrun`
+ * makes it overrun once, and `deaf` makes it overrun once and, started again, deliver nothing until it is opened anew.
+ * It notes in FOLDER/heard from when ("begin", in seconds of CLOCK_MONOTONIC) until when ("end") it gave what it heard. */
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
 #include <math.h>
@@ -12,6 +14,7 @@ typedef struct {
   double rate;           /* frames a second by CLOCK_MONOTONIC */
   double start, stalled; /* seconds; when frame 0 was heard, when the stall began or 0 */
   long long taken;       /* frames that were read */
+  int begun, deaf;       /* whether "begin" was noted last; whether it overran to become deaf, and is so */
   char folder[512];
 } device;
 
@@ -27,9 +30,23 @@ static int has(device *self, const char *fault, int take) {
   return take ? unlink(path) == 0 : access(path, F_OK) == 0;
 }
 
+static void note(device *self, int begins, double time) {
+  char path[600];
+  if (self->begun == begins) return;
+  self->begun = begins;
+  snprintf(path, sizeof path, "%s/heard", self->folder);
+  FILE *file = fopen(path, "a");
+  if (!file) return;
+  fprintf(file, "%s %.6f\n", begins ? "begin" : "end", time);
+  fclose(file);
+}
+
+static double given(device *self) { return self->start + (double)self->taken / self->rate; }
+
 static int begin(snd_pcm_ioplug_t *io) {
   device *self = io->private_data;
   const struct itimerspec every = {{0, 5000000}, {0, 5000000}};
+  if (self->deaf == 1) self->deaf = 2;
   self->start = now();
   self->stalled = 0;
   self->taken = 0;
@@ -40,15 +57,26 @@ static int end(snd_pcm_ioplug_t *io) { (void)io; return 0; }
 
 static int prepare(snd_pcm_ioplug_t *io) { return has(io->private_data, "vanish", 0) ? -ENODEV : 0; }
 
+static snd_pcm_sframes_t fault(device *self, int error) {
+  note(self, 0, given(self));
+  return error;
+}
+
 static snd_pcm_sframes_t place(snd_pcm_ioplug_t *io) {
   device *self = io->private_data;
   double time = now();
-  if (has(self, "vanish", 0)) return -ENODEV;
-  if (has(self, "xrun", 1)) return -EPIPE;
+  if (has(self, "vanish", 0)) return fault(self, -ENODEV);
+  if (self->deaf == 0 && has(self, "deaf", 1)) {
+    self->deaf = 1;
+    return fault(self, -EPIPE);
+  }
+  if (has(self, "xrun", 1)) return fault(self, -EPIPE);
+  if (self->deaf == 2) return 0;
   if (has(self, "stall", 0)) {
     if (self->stalled == 0) self->stalled = time;
     time = self->stalled;
   } else if (self->stalled != 0) { /* what was not heard meanwhile is lost */
+    note(self, 0, self->stalled);
     self->start += time - self->stalled;
     self->stalled = 0;
   }
@@ -61,10 +89,14 @@ static snd_pcm_sframes_t give(
     snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas, snd_pcm_uframes_t offset, snd_pcm_uframes_t size) {
   device *self = io->private_data;
   float *target = (float *)((char *)areas->addr + (areas->first + areas->step * offset) / 8);
+  if (size > 0) note(self, 1, given(self));
   for (snd_pcm_uframes_t frame = 0; frame < size; frame++, self->taken++) {
     double phase = fmod(self->start + (double)self->taken / self->rate, 2);
-    float sample = phase < 0.05 ? (float)(0.5 * cos(2 * M_PI * 1000 * phase)) : 0.0001f;
-    for (unsigned channel = 0; channel < io->channels; channel++) *target++ = sample;
+    for (unsigned channel = 0; channel < io->channels; channel++) {
+      /* One channel or two are alike. */
+      double pitch = io->channels > 2 ? 1000.0 * (channel + 1) : 1000;
+      *target++ = phase < 0.05 ? (float)(0.5 * cos(2 * M_PI * pitch * phase)) : 0.0001f;
+    }
   }
   return (snd_pcm_sframes_t)size;
 }
@@ -78,6 +110,8 @@ static int events(snd_pcm_ioplug_t *io, struct pollfd *polled, unsigned count, u
 }
 
 static int finish(snd_pcm_ioplug_t *io) {
+  device *self = io->private_data;
+  note(self, 0, self->stalled != 0 ? self->stalled : given(self));
   close(io->poll_fd);
   free(io->private_data);
   return 0;
@@ -87,12 +121,13 @@ static const snd_pcm_ioplug_callback_t callbacks = {
   .start = begin, .stop = end, .pointer = place, .transfer = give, .prepare = prepare, .poll_revents = events,
   .close = finish};
 
-static int limit(snd_pcm_ioplug_t *io, unsigned rate) {
+static int limit(snd_pcm_ioplug_t *io, unsigned rate, unsigned channels) {
   const unsigned access[] = {SND_PCM_ACCESS_RW_INTERLEAVED}, format[] = {SND_PCM_FORMAT_FLOAT_LE};
   int status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_ACCESS, 1, access);
   if (status >= 0) status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, 1, format);
   if (status >= 0) status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_RATE, 1, &rate);
-  if (status >= 0) status = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_CHANNELS, 1, 2);
+  if (status >= 0)
+    status = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_CHANNELS, channels ? channels : 1, channels ? channels : 2);
   if (status >= 0) status = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_PERIOD_BYTES, 256, 1 << 20);
   if (status >= 0) status = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_BUFFER_BYTES, 1024, 1 << 22);
   return status;
@@ -100,7 +135,7 @@ static int limit(snd_pcm_ioplug_t *io, unsigned rate) {
 
 SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
   snd_config_iterator_t each, next;
-  long ppm = 0, rate = 48000;
+  long ppm = 0, rate = 48000, channels = 0;
   const char *folder = ".";
   (void)root;
   snd_config_for_each(each, next, conf) {
@@ -109,6 +144,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
     if (snd_config_get_id(entry, &id) < 0) continue;
     if (strcmp(id, "ppm") == 0) snd_config_get_integer(entry, &ppm);
     if (strcmp(id, "rate") == 0) snd_config_get_integer(entry, &rate);
+    if (strcmp(id, "channels") == 0) snd_config_get_integer(entry, &channels);
     if (strcmp(id, "folder") == 0) snd_config_get_string(entry, &folder);
   }
   device *self = calloc(1, sizeof *self);
@@ -124,7 +160,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
   self->io.poll_events = POLLIN;
   int status = snd_pcm_ioplug_create(&self->io, name, stream, mode);
   if (status < 0) { close(self->io.poll_fd); free(self); return status; }
-  status = limit(&self->io, (unsigned)rate);
+  status = limit(&self->io, (unsigned)rate, (unsigned)channels);
   if (status < 0) { snd_pcm_ioplug_delete(&self->io); return status; }
   *pcmp = self->io.pcm;
   return 0;

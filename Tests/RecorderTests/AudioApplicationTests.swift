@@ -13,21 +13,23 @@ import Testing
     }
   }
 
-  /// The amplitude at which the 1 kHz tone of the meant application and the 2 kHz tone of the other one are recorded.
+  /// The amplitude at which the 1 kHz tone of the meant application and the 2 kHz tone of the other one are recorded, and
+  /// what the server said of who plays what where meanwhile.
   private func record(
     _ device: AudioDeviceSpecification, windowProcess: Int? = nil, _ server: SoundServer
-  ) throws -> (meant: Double, other: Double) {
+  ) throws -> (meant: Double, other: Double, streams: [String]) {
     var options = AudioOptions()
     options.application = device
     let recording = try AudioRecording(options, windowProcess: windowProcess, server: server)
     try waitUntil("the tone") { recording.pipeline.levels[0] > 0.2 }
     let start = recording.now.seconds
     try recording.wait(until: start + 1.5)
+    let during = try streams(server)
     let track = try recording.finish(at: recording.now)
     #expect(recording.warnings.isEmpty)
     #expect(recording.gaps.isEmpty)
     let part = track.left.seconds(start + 0.5, start + 1.3)
-    return (usualAmplitude(of: 1000, in: part), usualAmplitude(of: 2000, in: part))
+    return (usualAmplitude(of: 1000, in: part), usualAmplitude(of: 2000, in: part), during)
   }
 
   @Test(arguments: ["name", "process", "window"], SoundServer.Kind.allCases)
@@ -46,6 +48,7 @@ import Testing
       default: .window
       }
     let tones = try record(device, windowProcess: Int(meant.pid), server)
+    #expect(tones.streams == before)
     #expect(try streams(server) == before)
     #expect(abs(decibels(tones.meant, over: 0.25)) < 0.5)
     #expect(decibels(tones.other, over: 0.5) < -60)
@@ -73,10 +76,8 @@ import Testing
     var beats: [Double] = []
     for _ in 0..<3 {
       let player = try TimedPlayer(server)
-      let time = recording.now.seconds + 0.8
-      player.play(1000, at: recording.time(time))
-      try recording.wait(until: time + 0.4)
-      beats.append(time)
+      let tone = player.play(1000, at: recording.time(recording.now.seconds + 0.8))
+      beats.append(recording.seconds(try player.heard(tone)))
     }
     let end = recording.now
     let track = try recording.finish(at: end)

@@ -43,12 +43,63 @@ import Testing
   func anyRateIsTheNegotiatedOne(rate: Int) throws {
     let device = try ClockedDevice(rate: rate)
     let recording = try AudioRecording(options(device))
-    try recording.wait(until: 4.5)
+    // Two even seconds with their surroundings, wherever it begins.
+    try recording.wait(until: 4.7)
     let end = recording.now
     let track = try recording.finish(at: end)
     let late = try lateness(of: recording, track, in: [0...end.seconds])
     #expect(late.count >= 2)
     #expect(late.allSatisfy { abs($0) < 20 }, "\(late)")
+  }
+
+  /// The amplitude in a recording's first whole beep of each of `frequencies`, on either side.
+  private func beep(
+    _ recording: AudioRecording, _ track: AudioRecording.Track, of frequencies: [Double]
+  ) -> [[Double]] {
+    let start = Double((recording.epoch / 2_000_000_000 + 1) * 2) - Double(recording.epoch) / 1e9
+    return [track.left, track.right].map { side in
+      frequencies.map { amplitude(of: $0, in: side.seconds(start + 0.005, start + 0.045)) }
+    }
+  }
+
+  @Test(arguments: [(4, 3), (12, 11)])
+  func oneChannelOfManyIsHeardOnBothSides(channels: Int, channel: Int) throws {
+    let device = try ClockedDevice(channels: channels)
+    var options = options(device)
+    options.microphoneChannel = channel
+    let recording = try AudioRecording(options)
+    try recording.wait(until: 2.3)
+    let track = try recording.finish(at: recording.now)
+    for side in beep(recording, track, of: [Double(channel) * 1000, 1000, 2000]) {
+      #expect(abs(decibels(side[0], over: 0.5)) < 0.5)
+      #expect(side[1] < 0.005 && side[2] < 0.005)
+    }
+    #expect(track.left == track.right)
+  }
+
+  @Test func channelsThatNobodyCanPlaceAreNamed() throws {
+    let many = try ClockedDevice(channels: 12)
+    let refused = #expect(throws: RecorderError.self) { try AudioPipeline(self.options(many)) }
+    #expect(refused?.code == .unavailable)
+    #expect(refused?.message.hasSuffix("delivers 12 channels at 48000 Hz.") == true)
+    #expect(refused?.hint?.contains("--microphone-channel") == true)
+    let few = try ClockedDevice()
+    var options = options(few)
+    options.microphoneChannel = 5
+    let missing = #expect(throws: RecorderError.self) { try AudioPipeline(options) }
+    #expect(missing?.code == .unavailable)
+    #expect(missing?.message.hasSuffix("has no channel 5.") == true)
+  }
+
+  @Test func eightChannelsAreFoldedIntoTwo() throws {
+    let recording = try AudioRecording(options(ClockedDevice(channels: 8)))
+    try recording.wait(until: 2.3)
+    let track = try recording.finish(at: recording.now)
+    // 7.1: the first is on the left, the second on the right, the third, in the centre, on both.
+    let sides = beep(recording, track, of: [1000, 2000, 3000])
+    #expect(sides[0][0] > 0.05 && sides[0][1] < 0.005 && sides[0][2] > 0.05)
+    #expect(sides[1][1] > 0.05 && sides[1][0] < 0.005 && sides[1][2] > 0.05)
+    #expect(track.samples.allSatisfy { $0.magnitude <= 0.988_55 })
   }
 
   @Test(arguments: [ClockedDevice.Fault.stall, .vanish])
@@ -65,7 +116,7 @@ import Testing
     let end = recording.now
     let track = try recording.finish(at: end)
     let gap = try #require(recording.gaps.first)
-    #expect(recording.gaps.count == 1)
+    #expect(recording.gaps.count == 1, "\(recording.gaps)")
     #expect(gap.reason == (fault == .stall ? "the device delivered nothing" : "the device was not there"))
     #expect(abs(gap.start.seconds - begun) < 0.02)
     // It is there again at the next look, of which there are ten a second.
@@ -78,12 +129,24 @@ import Testing
     #expect(abs(track.samples.count / 2 - Int((end.seconds * 48_000).rounded())) <= 1)
   }
 
+  @Test func aSessionThatBeginsLateHasItsSoundFromTheFirstMomentOn() throws {
+    // Longer than there are blocks for.
+    let recording = try AudioRecording(options(ClockedDevice()), delay: 3_000_000_000)
+    try recording.wait(until: 0.6)
+    let track = try recording.finish(at: recording.now)
+    #expect(recording.gaps.isEmpty, "\(recording.gaps)")
+    // The device is never silent for long.
+    for start in stride(from: 0, to: 0.5, by: 0.01) {
+      #expect(track.left.seconds(start, start + 0.01).contains { $0 != 0 })
+    }
+  }
+
   @Test func overrunsShiftNothing() throws {
     let device = try ClockedDevice()
     let recording = try AudioRecording(options(device))
     for beat in 1...8 {
       try recording.wait(until: Double(beat) * 0.5)
-      try device.overrun()
+      try device.suffer(.overrun)
     }
     try recording.wait(until: 6.5)
     let end = recording.now

@@ -17,17 +17,14 @@ import Testing
     options.application = .standard
     let recording = try AudioRecording(options, server: server)
     let first = try TimedPlayer(server)
-    let before = recording.now.seconds + 0.7
-    first.play(1000, seconds: 0.5, at: recording.time(before))
-    try recording.wait(until: before + 0.6)
+    let tone = first.play(1000, seconds: 0.5, at: recording.time(recording.now.seconds + 0.7))
+    let before = recording.seconds(try first.heard(tone))
     try server.control("set-default-sink", "other")
     try waitUntil("the switch") { recording.told.filter { $0.kind == .device }.count == 2 }
     // Played before the switch, the server would have moved it to the new output.
     let unheard = try server.playTone(3000, seconds: 30)
     let second = try TimedPlayer(server, sink: "other")
-    let after = recording.now.seconds + 1
-    second.play(2000, at: recording.time(after))
-    try recording.wait(until: after + 0.5)
+    let after = recording.seconds(try second.heard(second.play(2000, at: recording.time(recording.now.seconds + 1))))
     let track = try recording.finish(at: recording.now)
     #expect(
       changes(recording) == [

@@ -22,14 +22,16 @@ private final class Feeder {
     lane = AudioLane(name: "microphone", epoch: epoch) { gaps.list.append($0) }
   }
 
-  /// Places `count` blocks one after the other, the first at `time` seconds.
+  /// Places `count` hundredths of a second one after the other, the first at `time` seconds.
   func feed(_ count: Int, at time: Double, isBeginning: Bool = false, hole: AudioHole = .none) throws {
-    let frames = format.sampleRate / 100
-    for index in 0..<count {
+    // As many blocks as they fill.
+    let rate = format.sampleRate * format.channels / 100 > AudioBlock.capacity ? 200 : 100
+    let frames = format.sampleRate / rate
+    for index in 0..<count * rate / 100 {
       var block = AudioBlock()
       block.format = format
       block.frames = frames
-      block.time = Int64((time + Double(index) / 100) * 1e9)
+      block.time = Int64((time + Double(index) / Double(rate)) * 1e9)
       block.hole = index == 0 ? hole : .none
       block.isBeginning = index == 0 && isBeginning
       for frame in 0..<frames {
@@ -56,7 +58,7 @@ private final class Feeder {
 }
 
 @Suite struct AudioLaneTests {
-  @Test(arguments: [8000, 16_000, 44_100, 48_000, 96_000], [1, 2, 4])
+  @Test(arguments: [8000, 16_000, 44_100, 48_000, 96_000], [1, 2, 4, 8])
   func anyFormatComesOutAtItsLevelAndPitch(rate: Int, channels: Int) throws {
     let feeder = Feeder(AudioFormat(sampleRate: rate, channels: channels))
     try feeder.feed(100, at: 0, isBeginning: true)
@@ -116,6 +118,28 @@ private final class Feeder {
     #expect(amplitude(of: 1000, in: left.seconds(0.51, 0.65)) > 0.45)
     #expect(feeder.gaps.list.map(\.reason) == [AudioHole.stalled.reason])
     #expect(abs(Double(feeder.lane.end) - 0.7 * 48_000) < 480)
+  }
+
+  @Test func twentySecondsWithoutAWordShiftNothing() throws {
+    let feeder = Feeder(AudioFormat(sampleRate: 48_000, channels: 2))
+    try feeder.feed(100, at: 0, isBeginning: true)
+    var left = feeder.take(0.9).left
+    // The mix waits in vain, and goes on in tenths of a second.
+    for step in 10..<210 {
+      feeder.lane.fill(to: Int64(step + 1) * 4800, because: .stalled)
+      left += feeder.take(0.1).left
+    }
+    try feeder.feed(50, at: 21, hole: .stalled)
+    left += feeder.take(0.1).left + feeder.take(0.4).left
+    #expect(left.seconds(1.001, 20.999).allSatisfy { $0 == 0 })
+    #expect(amplitude(of: 1000, in: left.seconds(0.5, 0.98)) > 0.49)
+    #expect(amplitude(of: 1000, in: left.seconds(21.01, 21.4)) > 0.49)
+    let start = try #require(onset(in: left.seconds(20.9, 21.1), above: 0.01))
+    #expect(abs(start - 4800) <= 4)
+    let gap = try #require(feeder.gaps.list.first)
+    #expect(feeder.gaps.list.count == 1)
+    #expect(abs(gap.start.seconds - 1) < 0.001 && abs(gap.end.seconds - 21) < 0.001)
+    #expect(gap.reason == AudioHole.stalled.reason)
   }
 
   @Test func silenceAtTheEndIsAGapToo() throws {

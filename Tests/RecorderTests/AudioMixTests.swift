@@ -144,6 +144,24 @@ import Testing
     }
   }
 
+  @Test func aMicrophoneOnOneSideIsHeardOnBothWhenItsChannelIsNamed() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    options.microphone = .pulse(source: "desktop.monitor")
+    options.microphoneChannel = 2
+    let recording = try AudioRecording(options, server: server)
+    let tone = SoundServer.tone(440, amplitude: 0.25, seconds: 10, channels: 1)
+    let player = try server.play(tone.flatMap { [0, $0] })
+    try waitUntil("the tone") { recording.pipeline.levels[0] > 0.2 }
+    let start = recording.now.seconds
+    try recording.wait(until: start + 1)
+    let track = try recording.finish(at: recording.now)
+    for side in [track.left, track.right] {
+      #expect(abs(decibels(usualAmplitude(of: 440, in: side.seconds(start + 0.3, start + 0.9)), over: 0.25)) < 0.3)
+    }
+    _ = player
+  }
+
   @Test(arguments: [(AudioCodec.aac, "aac"), (.opus, "opus"), (.flac, "flac"), (.pcm, "pcm_s16le")])
   func eachCodecKeepsLevelAndPlace(codec: AudioCodec, name: String) throws {
     let server = try SoundServer()
@@ -152,14 +170,14 @@ import Testing
     options.codec = codec
     let player = try TimedPlayer(server)
     let recording = try AudioRecording(options, server: server)
-    player.play(1000, amplitude: 0.25, seconds: 0.5, at: recording.time(1))
-    try recording.wait(until: 2)
+    let tone = player.play(1000, amplitude: 0.25, seconds: 0.5, at: recording.time(1))
+    let time = recording.seconds(try player.heard(tone))
     let end = recording.now
     let track = try recording.finish(at: end)
     #expect(recording.pipeline.streams[0].codecName == name)
-    let start = try #require(onset(in: track.left.seconds(0.75, 1.25), above: 0.06))
+    let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.06))
     #expect(abs(Double(start) / 48_000 - 0.25) < 0.02)
-    #expect(abs(decibels(usualAmplitude(of: 1000, in: track.left.seconds(1.1, 1.4)), over: 0.25)) < 0.5)
+    #expect(abs(decibels(usualAmplitude(of: 1000, in: track.left.seconds(time + 0.1, time + 0.4)), over: 0.25)) < 0.5)
     let frames = Int((end.seconds * 48_000).rounded())
     // A packet of FLAC is 4608 frames, the last one as long as what is left.
     #expect((frames - 1..<frames + 1024).contains(track.samples.count / 2), "\(track.samples.count / 2) of \(frames)")

@@ -154,18 +154,18 @@ import Threading
     options.microphone = .alsa(pcm: server.alsaPCM(source: "microphone"))
     let players = try (desktop: TimedPlayer(server), feed: TimedPlayer(server, sink: "feed"))
     let recording = try AudioRecording(options, server: server)
-    for beat in 1...3 {
-      players.desktop.play(1000, at: recording.epoch + Int64(beat) * 1_000_000_000)
-      players.feed.play(2000, at: recording.epoch + Int64(beat) * 1_000_000_000 + 500_000_000)
+    let tones = (1...3).flatMap { beat in
+      [
+        (players.desktop, players.desktop.play(1000, at: recording.time(Double(beat)))),
+        (players.feed, players.feed.play(2000, at: recording.time(Double(beat) + 0.5))),
+      ]
     }
-    try recording.wait(until: 4)
-    let track = try recording.finish(at: Timestamp(seconds: 4))
+    let times = try tones.map { player, tone in recording.seconds(try player.heard(tone)) }
+    let track = try recording.finish(at: recording.now)
     #expect(recording.gaps.isEmpty)
-    for beat in 1...3 {
-      for time in [Double(beat), Double(beat) + 0.5] {
-        let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.1))
-        #expect(abs(Double(start) / 48_000 - 0.25) < 0.04)
-      }
+    for time in times {
+      let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.1))
+      #expect(abs(Double(start) / 48_000 - 0.25) < 0.02)
     }
   }
 
@@ -184,9 +184,7 @@ import Threading
     try server.control("suspend-sink", "desktop", "0")
     try waitUntil("sound to be back") { recording.told.filter { $0.kind == .device }.count == 2 }
     let player = try TimedPlayer(server)
-    let time = recording.now.seconds + 1
-    player.play(1000, at: recording.epoch + Int64(time * 1e9))
-    try recording.wait(until: time + 0.5)
+    let time = recording.seconds(try player.heard(player.play(1000, at: recording.time(recording.now.seconds + 1))))
     let track = try recording.finish(at: recording.now)
     let gap = try #require(recording.gaps.first)
     #expect(recording.gaps.count == 1)
@@ -195,7 +193,7 @@ import Threading
     #expect(gap.reason == "the device was asleep")
     #expect(track.left.seconds(gap.start.seconds + 0.05, gap.end.seconds - 0.05).allSatisfy { $0.magnitude < 0.001 })
     let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.1))
-    #expect(abs(Double(start) / 48_000 - 0.25) < 0.04)
+    #expect(abs(Double(start) / 48_000 - 0.25) < 0.02)
     // Told once, however often the sleeping device was opened in vain.
     #expect(recording.warnings.count == 1)
   }

@@ -20,12 +20,15 @@ final class AudioRecording: Sendable {
   }
 
   /// Opens the devices and begins.
+  /// - Parameter delay: for how many ns the devices deliver before the session begins.
   init(
     _ options: AudioOptions, windowProcess: Int? = nil, server: SoundServer? = nil, address: String? = nil,
-    off: Set<String> = []
+    off: Set<String> = [], delay: Int64 = 0
   ) throws {
     pipeline = try #require(
       try AudioPipeline(options, windowProcess: windowProcess, server: server?.address ?? address, off: off))
+    let opened = MonotonicClock.now()
+    if delay > 0 { try waitUntil("the beginning") { MonotonicClock.now() - opened >= delay } }
     epoch = MonotonicClock.now()
     let events = Events()
     let packets = pipeline.streams.map { _ in BoundedQueue<Packet>(capacity: 1 << 16) }
@@ -46,6 +49,9 @@ final class AudioRecording: Sendable {
 
   /// The time `seconds` of the session, in ns of `CLOCK_MONOTONIC`.
   func time(_ seconds: Double) -> Int64 { epoch + Int64(seconds * 1e9) }
+
+  /// The session's time, in seconds, at `time` ns of `CLOCK_MONOTONIC`.
+  func seconds(_ time: Int64) -> Double { Double(time - epoch) / 1e9 }
 
   /// Waits until `seconds` of the session have passed.
   func wait(until seconds: Double) throws {

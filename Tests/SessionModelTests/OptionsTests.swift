@@ -23,6 +23,7 @@ import Testing
     options.video.waits = true
     options.audio.application = .standard
     options.audio.microphone = .alsa(pcm: "hw:7")
+    options.audio.microphoneChannel = 7
     options.audio.codec = .opus
     options.audio.bitRate = 7
     options.audio.stems = .none
@@ -60,6 +61,14 @@ import Testing
     #expect(equalFields(options, RecordingOptions(), "options") == [])
     let json = try JSONEncoder.canonical().encode(options)
     #expect(try JSONDecoder().decode(RecordingOptions.self, from: json) == options)
+  }
+
+  @Test(arguments: [0, -1, 65])
+  func aChannelThatNoMicrophoneHasIsNamed(channel: Int) {
+    var options = RecordingOptions()
+    options.audio.microphoneChannel = channel
+    let error = #expect(throws: RecorderError.self) { try options.check() }
+    #expect(error?.code == .usage && error?.message == "No microphone has a channel \(channel).")
   }
 
   @Test func optionsOfTheFirstVersionAreRead() throws {

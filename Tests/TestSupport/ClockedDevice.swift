@@ -17,14 +17,23 @@ package final class ClockedDevice: Sendable {
   package let configuration: String
   private let folder: TemporaryFolder
 
+  /// A fault that comes once.
+  package enum Mishap: String, Sendable {
+    /// It overruns.
+    case overrun = "xrun"
+    /// It overruns, and started again delivers nothing until it is opened anew.
+    case deaf
+  }
+
   /// Compiles the device and, for this process, tells ALSA of it.
   /// - Parameters:
   ///   - partsPerMillion: how much faster its clock goes than `CLOCK_MONOTONIC`.
   ///   - rate: the one rate that it has, in Hz.
-  package init(partsPerMillion: Int = 0, rate: Int = 48_000) throws {
+  ///   - channels: how many channels it has, the Nth beeping at N kHz; nil is one or two that are alike.
+  package init(partsPerMillion: Int = 0, rate: Int = 48_000, channels: Int? = nil) throws {
     folder = try TemporaryFolder()
     configuration = try Self.installed.get().file("asound.conf")
-    pcm = "clocked:\(partsPerMillion),\(folder.path),\(rate)"
+    pcm = "clocked:\(partsPerMillion),\(folder.path),\(rate),\(channels ?? 0)"
   }
 
   /// One for all tests of a process, since ALSA reads its configuration by a variable of the process.
@@ -42,14 +51,16 @@ package final class ClockedDevice: Sendable {
       </usr/share/alsa/alsa.conf>
       pcm_type.clocked { lib "\(library)" }
       pcm.clocked {
-        @args [ PPM FOLDER RATE ]
+        @args [ PPM FOLDER RATE CHANNELS ]
         @args.PPM { type integer default 0 }
         @args.FOLDER { type string default "." }
         @args.RATE { type integer default 48000 }
+        @args.CHANNELS { type integer default 0 }
         type clocked
         ppm $PPM
         folder $FOLDER
         rate $RATE
+        channels $CHANNELS
       }
 
       """
@@ -62,6 +73,21 @@ package final class ClockedDevice: Sendable {
   package func begin(_ fault: Fault) throws { try writeFile(folder.file(fault.rawValue), []) }
   /// Ends it.
   package func end(_ fault: Fault) { unlink(folder.file(fault.rawValue)) }
-  /// Makes it overrun, once.
-  package func overrun() throws { try writeFile(folder.file("xrun"), []) }
+  /// Has it fail once.
+  package func suffer(_ mishap: Mishap) throws { try writeFile(folder.file(mishap.rawValue), []) }
+
+  /// The stretches, in seconds of `CLOCK_MONOTONIC`, of which it gave what it heard, by its own word; the last one has
+  /// no end while it goes on.
+  package func heard() throws -> [(start: Double, end: Double?)] {
+    var stretches: [(start: Double, end: Double?)] = []
+    for line in String(decoding: try readFile(folder.file("heard")), as: UTF8.self).split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count == 2, let time = Double(words[1]) else { throw TestFailure("\(line)") }
+      if words[0] == "begin" { stretches.append((time, nil)) } else { stretches[stretches.count - 1].end = time }
+    }
+    return stretches
+  }
+
+  /// What a program needs in its environment to find it.
+  package var environment: [String: String?] { ["ALSA_CONFIG_PATH": configuration] }
 }

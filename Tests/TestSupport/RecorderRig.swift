@@ -148,6 +148,15 @@ package enum MediaFile {
     return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
   }
 
+  /// How many frames a sound track holds, as they are in the file.
+  /// - Parameter track: its number among the sound tracks, from 0.
+  package static func soundFrames(_ path: String, track: Int) throws -> Int {
+    let result = try run(
+      ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a:\(track)", "-ac", "1", "-f", "u8", "-"], seconds: 120)
+    guard result.status == 0 else { throw TestFailure("ffmpeg: \(result.errorText)") }
+    return result.output.count
+  }
+
   /// The drawn counter of every picture, in order; nil where there is none.
   package static func counters(_ path: String, x: Int = 0, y: Int = 0) throws -> [Int?] {
     let size = PatternLayout.counterSize

@@ -7,15 +7,22 @@ import Threading
 /// was heard, to hold a recording against. It uses what the server says of the stream's place, as a player does that
 /// keeps picture and sound together.
 package final class TimedPlayer: Sendable {
-  private struct Tone: Sendable {
+  /// A tone that was asked for, by its place among all.
+  package struct Tone: Sendable { fileprivate let place: Int }
+
+  private struct Wish: Sendable {
     let time: Int64
     let frequency: Double
     let amplitude: Float
     let seconds: Double
+    /// Its first frame in the stream, once that is decided.
+    var frame: Int64?
+    /// When that was heard, by what the server said afterwards.
+    var heard: Int64?
   }
 
   private final class State: Sendable {
-    let tones = Mutex<[Tone]>([])
+    let wishes = Mutex<[Wish]>([])
     let isStopping = Atomic<Bool>(false)
     let isReady = Atomic<Bool>(false)
   }
@@ -37,11 +44,21 @@ package final class TimedPlayer: Sendable {
     thread.join()
   }
 
-  /// Plays a tone that is first heard at `time`, ns of `CLOCK_MONOTONIC`, at least half a second from now.
-  package func play(_ frequency: Double, amplitude: Float = 0.5, seconds: Double = 0.2, at time: Int64) {
-    state.tones.withLock {
-      $0.append(Tone(time: time, frequency: frequency, amplitude: amplitude, seconds: seconds))
+  /// Plays a tone that is to be heard at `time`, ns of `CLOCK_MONOTONIC`, at least half a second from now.
+  @discardableResult
+  package func play(_ frequency: Double, amplitude: Float = 0.5, seconds: Double = 0.2, at time: Int64) -> Tone {
+    state.wishes.withLock {
+      $0.append(Wish(time: time, frequency: frequency, amplitude: amplitude, seconds: seconds))
+      return Tone(place: $0.count - 1)
     }
+  }
+
+  /// Waits until `tone` is over.
+  /// - Returns: when it began to be heard, in ns of `CLOCK_MONOTONIC`: on a busy machine later than was asked for.
+  package func heard(_ tone: Tone) throws -> Int64 {
+    func time() -> Int64? { state.wishes.withLock { $0[tone.place].heard } }
+    try waitUntil("the tone to be over") { time() != nil }
+    return time() ?? 0
   }
 
   /// The player's thread.
@@ -87,8 +104,7 @@ package final class TimedPlayer: Sendable {
         let frames = pa_stream_writable_size(stream) / 4
         if frames > 0 && frames < Int.max / 4 {
           ask()
-          let tones = state.tones.withLock { $0 }
-          var samples = (0..<frames).map { sample(at: written + Int64($0), tones) }
+          var samples = state.wishes.withLock { sound(frames, &$0) }
           pa_stream_write(stream, &samples, samples.count * 4, nil, 0, PA_SEEK_RELATIVE)
           written += Int64(frames)
           // The buffer is full once, and its clock has been asked a few times since.
@@ -111,14 +127,31 @@ package final class TimedPlayer: Sendable {
       if origins.count > 5 { origins.removeFirst() }
     }
 
-    private func sample(at frame: Int64, _ tones: [Tone]) -> Float {
-      guard origins.count == 5 else { return 0 }
-      let time = origins.sorted()[2] + Int64(Double(frame) / Self.rate * 1e9)
-      for tone in tones {
-        let age = Double(time - tone.time) / 1e9
-        if age >= 0, age < tone.seconds { return tone.amplitude * Float(cos(2 * .pi * tone.frequency * age)) }
+    /// The next `frames` of the stream.
+    private func sound(_ frames: Int, _ wishes: inout [Wish]) -> [Float] {
+      var samples = [Float](repeating: 0, count: frames)
+      guard origins.count == 5 else { return samples }
+      let origin = origins.sorted()[2]
+      let part = written..<written + Int64(frames)
+      for index in wishes.indices {
+        let due = Int64(Double(wishes[index].time - origin) / 1e9 * Self.rate)
+        if wishes[index].frame == nil, due < part.upperBound { wishes[index].frame = max(due, part.lowerBound) }
+        guard let first = wishes[index].frame else { continue }
+        let (tone, end) = (wishes[index], first + Int64(wishes[index].seconds * Self.rate))
+        for frame in part.clamped(to: first..<max(first, end)) {
+          let age = Double(frame - first) / Self.rate
+          samples[Int(frame - part.lowerBound)] += tone.amplitude * Float(cos(2 * .pi * tone.frequency * age))
+        }
+        // All five statements have been made since then.
+        let over = origin + Int64(Double(end) / Self.rate * 1e9) + Self.settling
+        if tone.heard == nil, MonotonicClock.now() > over {
+          wishes[index].heard = origin + Int64(Double(first) / Self.rate * 1e9)
+        }
       }
-      return 0
+      return samples
     }
+
+    // Nanoseconds in which five pieces are asked for, and the server asked about each.
+    private static let settling: Int64 = 200_000_000
   }
 }

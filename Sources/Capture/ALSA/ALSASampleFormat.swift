@@ -33,9 +33,10 @@ enum ALSASampleFormat: CaseIterable {
   private static let bufferMicroseconds: UInt32 = 500_000
 
   /// Agrees with the device on a format, the nearest rate and channel count, and on periods.
+  /// - Parameter channel: the one channel that is wanted, from 1; nil is all of them.
   /// - Returns: what was agreed, which need not be what was asked.
   static func negotiate(
-    _ pcm: OpaquePointer, name: String
+    _ pcm: OpaquePointer, name: String, channel: Int?
   ) throws(RecorderError) -> (AudioFormat, ALSASampleFormat) {
     var allocated: OpaquePointer?
     guard snd_pcm_hw_params_malloc(&allocated) >= 0, let parameters = allocated else {
@@ -57,7 +58,7 @@ enum ALSASampleFormat: CaseIterable {
         hint: "Name it through ALSA's converter, as alsa:plughw:0.")
     }
     try agree(snd_pcm_hw_params_set_format(pcm, parameters, sampleFormat.identifier))
-    var (rate, channels) = (UInt32(AudioFormat.mix.sampleRate), UInt32(AudioFormat.mix.channels))
+    var (rate, channels) = (UInt32(AudioFormat.mix.sampleRate), UInt32(max(AudioFormat.mix.channels, channel ?? 0)))
     try agree(snd_pcm_hw_params_set_channels_near(pcm, parameters, &channels))
     try agree(snd_pcm_hw_params_set_rate_near(pcm, parameters, &rate, nil))
     var (buffer, period) = (bufferMicroseconds, periodMicroseconds)
@@ -67,10 +68,11 @@ enum ALSASampleFormat: CaseIterable {
     // What the device has now, not what it said before.
     try agree(snd_pcm_hw_params_get_rate(parameters, &rate, nil))
     try agree(snd_pcm_hw_params_get_channels(parameters, &channels))
-    guard (1...maximumRate).contains(Int(rate)), (1...maximumChannels).contains(Int(channels)) else {
+    let channelLimit = channel == nil ? maximumChannels : AudioOptions.channels.upperBound
+    guard (1...maximumRate).contains(Int(rate)), (1...channelLimit).contains(Int(channels)) else {
       throw RecorderError(
         .unavailable, "\(AudioDevice.alsa(pcm: name).description) delivers \(channels) channels at \(rate) Hz.",
-        hint: "Name it through ALSA's converter, as alsa:plughw:0.")
+        hint: "Choose one with --microphone-channel, or name it through ALSA's converter, as alsa:plughw:0.")
     }
     return (AudioFormat(sampleRate: Int(rate), channels: Int(channels)), sampleFormat)
   }

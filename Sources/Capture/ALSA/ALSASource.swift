@@ -13,6 +13,9 @@ package struct ALSASource: ~Copyable, AudioSource {
   package let isMuted = false
   private let pcm: OpaquePointer
   private let sampleFormat: ALSASampleFormat
+  /// Frames that are waited for, half a period: some devices tell of each single one, and a block a frame would use up
+  /// the blocks that there are for two seconds.
+  private let smallestPiece: Int
   /// Where samples that are no floats are read to.
   private let scratch: UnsafeMutablePointer<Int32>
   private var isBeginning = true
@@ -22,8 +25,9 @@ package struct ALSASource: ~Copyable, AudioSource {
 
   /// Opens the PCM called `name`, at the rate nearest to 48 kHz and the channel count nearest to stereo that it has
   /// without converting.
+  /// - Parameter channel: the one channel of it that is wanted, from 1; nil is all of them.
   /// - Throws: `RecorderError` (unavailable) when there is no such PCM, or it cannot be captured from.
-  package init(pcm name: String) throws(RecorderError) {
+  package init(pcm name: String, channel: Int? = nil) throws(RecorderError) {
     recorder_alsa_silence()
     var opened: OpaquePointer?
     // Without NONBLOCK the call waits for ever while another program has the device.
@@ -31,7 +35,7 @@ package struct ALSASource: ~Copyable, AudioSource {
     guard status >= 0, let pcm = opened else { throw ALSAFailure.opening(name, status) }
     let negotiated: (format: AudioFormat, samples: ALSASampleFormat)
     do throws(RecorderError) {
-      negotiated = try ALSASampleFormat.negotiate(pcm, name: name)
+      negotiated = try ALSASampleFormat.negotiate(pcm, name: name, channel: channel)
       // A device that is only prepared never delivers, and never says so.
       let status = snd_pcm_start(pcm)
       guard status >= 0 else { throw ALSAFailure.opening(name, status) }
@@ -41,6 +45,8 @@ package struct ALSASource: ~Copyable, AudioSource {
     }
     self.pcm = pcm
     (format, sampleFormat) = negotiated
+    var (buffer, period) = (snd_pcm_uframes_t(), snd_pcm_uframes_t())
+    smallestPiece = snd_pcm_get_params(pcm, &buffer, &period) >= 0 ? max(1, Int(clamping: period / 2)) : 1
     deviceName = name
     scratch = .allocate(capacity: AudioBlock.capacity)
   }
@@ -53,9 +59,15 @@ package struct ALSASource: ~Copyable, AudioSource {
   package mutating func read(into block: inout AudioBlock, until deadline: Int64) throws(RecorderError) -> Bool {
     let wanted = snd_pcm_uframes_t(AudioBlock.capacity / format.channels)
     while true {
-      let count =
-        sampleFormat == .float
-        ? snd_pcm_readi(pcm, block.samples, wanted) : snd_pcm_readi(pcm, scratch, wanted)
+      var count = snd_pcm_avail_update(pcm)
+      // What a device had left when it fell silent is taken at the deadline, lest it be dated with what comes later.
+      if count >= smallestPiece || (count > 0 && MonotonicClock.now() >= deadline) {
+        count =
+          sampleFormat == .float
+          ? snd_pcm_readi(pcm, block.samples, wanted) : snd_pcm_readi(pcm, scratch, wanted)
+      } else if count > 0 {
+        count = 0
+      }
       if count > 0 {
         fill(&block, frames: Int(count))
         return true

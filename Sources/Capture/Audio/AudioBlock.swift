@@ -38,6 +38,12 @@ package struct AudioBlock: ~Copyable {
   }
 
   deinit { samples.deallocate() }
+
+  /// Makes it mono: leaves all channels out but `channel`, which counts from 1 and has to be there.
+  package mutating func keep(channel: Int) {
+    for frame in 0..<frames { samples[frame] = samples[frame * format.channels + channel - 1] }
+    format.channels = 1
+  }
 }
 
 /// Why sound is missing before a block.

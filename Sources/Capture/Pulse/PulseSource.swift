@@ -12,16 +12,20 @@ package struct PulseSource: ~Copyable, AudioSource {
   private let connection: PulseConnection
 
   /// Opens `source` (`@DEFAULT_MONITOR@` and `@DEFAULT_SOURCE@` are the server's defaults) at the device's own rate.
-  /// - Parameter server: the server's address; nil is $PULSE_SERVER or the default.
+  /// - Parameters:
+  ///   - channel: the one channel of it that is wanted, from 1; nil is all of them.
+  ///   - server: the server's address; nil is $PULSE_SERVER or the default.
   /// - Throws: `RecorderError` (unavailable) when no server answers or it has no such source.
-  package init(source: String, server: String? = nil) throws(RecorderError) {
+  package init(source: String, channel: Int? = nil, server: String? = nil) throws(RecorderError) {
     let connection = try PulseConnection(server: server)
+    var (name, followed) = (source, (name: String, source: String)?.none)
     if PulseDefaults.names.contains(source) {
-      let name = try Self.source(behind: source, connection)
-      (followed, stream) = ((source, name), try PulseStream(.source(name), of: connection))
-    } else {
-      (followed, stream) = (nil, try PulseStream(.source(source), of: connection))
+      name = try Self.source(behind: source, connection)
+      followed = (source, name)
     }
+    // Folded into two channels, none is there by itself.
+    stream = try PulseStream(.source(name), keepsChannels: channel != nil, of: connection)
+    self.followed = followed
     isMuted = PulseMute.ask(stream.deviceName, connection) ?? false
     self.connection = connection
   }

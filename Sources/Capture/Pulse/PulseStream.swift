@@ -38,15 +38,16 @@ final class PulseStream {
   }
 
   /// Opens `target` at the device's own rate.
+  /// - Parameter keepsChannels: whether all the device's channels are delivered, or two.
   /// - Throws: `RecorderError` (unavailable) when the server has no such thing.
-  init(_ target: Target, of connection: borrowing PulseConnection) throws(RecorderError) {
+  init(_ target: Target, keepsChannels: Bool = false, of connection: borrowing PulseConnection) throws(RecorderError) {
     var wanted = pa_sample_spec(
       format: PA_SAMPLE_FLOAT32LE, rate: UInt32(AudioFormat.mix.sampleRate), channels: UInt8(AudioFormat.mix.channels))
     guard let stream = pa_stream_new(connection.context, "recording", &wanted, nil) else {
       throw PulseConnection.noMemory
     }
     do throws(RecorderError) {
-      try Self.connect(stream, to: target, of: connection)
+      try Self.connect(stream, to: target, keepsChannels: keepsChannels, of: connection)
     } catch {
       pa_stream_disconnect(stream)
       pa_stream_unref(stream)
@@ -62,7 +63,7 @@ final class PulseStream {
   }
 
   private static func connect(
-    _ stream: OpaquePointer, to target: Target, of connection: borrowing PulseConnection
+    _ stream: OpaquePointer, to target: Target, keepsChannels: Bool, of connection: borrowing PulseConnection
   ) throws(RecorderError) {
     let bytesPerSecond = AudioFormat.mix.sampleRate * AudioFormat.mix.channels * MemoryLayout<Float>.stride
     var attributes = pa_buffer_attr()
@@ -71,7 +72,8 @@ final class PulseStream {
     // ADJUST_LATENCY makes the device itself deliver that often. DONT_MOVE: when an output goes away, servers move those
     // who listen to it to the default input, and the microphone would be recorded in its place.
     let flags = pa_stream_flags(
-      rawValue: PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_FIX_RATE.rawValue | PA_STREAM_DONT_MOVE.rawValue)
+      rawValue: PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_FIX_RATE.rawValue | PA_STREAM_DONT_MOVE.rawValue
+        | (keepsChannels ? PA_STREAM_FIX_CHANNELS.rawValue : 0))
     let deadline = MonotonicClock.now() + PulseConnection.patience
     let status: Int32
     switch target {

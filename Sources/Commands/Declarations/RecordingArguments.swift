@@ -47,6 +47,10 @@ package struct RecordingArguments: ParsableArguments {
     settings: ["audio.microphone"], help: ArgumentHelp("Record the microphone.", valueName: "DEVICE"))
   package var microphone: AudioDeviceSpecification?
   @Option(
+    settings: ["audio.microphone-channel"],
+    help: ArgumentHelp("Record this one of the microphone's channels, from 1, on both sides.", valueName: "N"))
+  package var microphoneChannel: Int?
+  @Option(
     settings: ["audio.stems"],
     help: ArgumentHelp(
       "Keep each input as a track of its own after the mix (all), or the mix alone (none).", valueName: "S"))
@@ -136,6 +140,7 @@ package struct RecordingArguments: ParsableArguments {
     if wait { options.video.waits = true }
     options.audio.application = appAudio
     options.audio.microphone = microphone
+    options.audio.microphoneChannel = microphoneChannel
     options.audio.stems = stems
     options.audio.gains = gain ?? AudioGains()
     options.audio.codec = audioCodec

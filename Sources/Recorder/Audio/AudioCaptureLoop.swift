@@ -7,10 +7,7 @@ internal import Threading
 /// lost. What it tells the person, it tells once an outage.
 struct AudioCaptureLoop: ~Copyable {
   let input: AudioInput
-  let reporter: AudioReporter
-  /// Blocks to fill, and filled ones of all inputs. The latter hold as many as there are, so that a push never waits.
-  let free: BoundedQueue<AudioBlock>
-  let filled: BoundedQueue<AudioBlock>
+  let shared: AudioShared
   /// Told once what became of the first attempt to open the device.
   let opened: BoundedQueue<RecorderError?>
 
@@ -44,10 +41,9 @@ struct AudioCaptureLoop: ~Copyable {
   private static var patience: Int64 { 50_000_000 }
 
   init(
-    input: AudioInput, reporter: AudioReporter, free: BoundedQueue<AudioBlock>, filled: BoundedQueue<AudioBlock>,
-    opened: BoundedQueue<RecorderError?>
+    input: AudioInput, shared: AudioShared, opened: BoundedQueue<RecorderError?>
   ) {
-    (self.input, self.reporter, self.free, self.filled, self.opened) = (input, reporter, free, filled, opened)
+    (self.input, self.shared, self.opened) = (input, shared, opened)
     soundGuard = SoundGuard(isNeverSilent: input.role == .microphone)
   }
 
@@ -72,6 +68,7 @@ struct AudioCaptureLoop: ~Copyable {
         }
       }
       guard let failure else { continue }
+      if hole == .none { hole = .lost }
       tell(failure)
       // One that was open for a while may be there again at once, under its name or as another default.
       if MonotonicClock.now() - start < Self.retryInterval { waitForChange() }
@@ -93,10 +90,10 @@ struct AudioCaptureLoop: ~Copyable {
   private mutating func capture(_ device: AudioDevice) throws(RecorderError) {
     switch device {
     case .pulse(let name):
-      var source = try PulseSource(source: name, server: input.server)
+      var source = try PulseSource(source: name, channel: input.channel, server: input.server)
       try capture(&source)
     case .alsa(let name):
-      var source = try ALSASource(pcm: name)
+      var source = try ALSASource(pcm: name, channel: input.channel)
       try capture(&source)
     case .application(let application):
       var source = try PulseApplicationSource(application, server: input.server)
@@ -107,6 +104,12 @@ struct AudioCaptureLoop: ~Copyable {
   /// Hands on what `source` delivers until the input stops or is switched off, or the person has chosen another device.
   /// - Throws: `RecorderError` (sourceLost) when it has to be opened again.
   private mutating func capture(_ source: inout some AudioSource & ~Copyable) throws(RecorderError) {
+    if let channel = input.channel, channel > source.format.channels {
+      throw RecorderError(
+        .unavailable,
+        "The \(input.title)'s device \(source.deviceName.printable(atMost: 120)) has no channel \(channel).",
+        hint: "It has \(source.format.channels).")
+    }
     watch = nil
     tellOpened(source.deviceName)
     wasOpen = true
@@ -178,41 +181,45 @@ struct AudioCaptureLoop: ~Copyable {
     }
   }
 
-  /// Gives the block away for an empty one. Without one the sound is left out, and the next block says so.
+  /// Gives the block away for an empty one. Without one the sound is left out, and the next block says so; but before
+  /// the session begins, what is oldest is, since it is not going to be heard.
   private mutating func handOn() {
     if hole != .none { block.hole = hole }
     if isBeginning { block.isBeginning = true }
     if block.isBeginning, block.part == 0 { reporter.note(block.format, of: input) }
     block.input = input.index
+    if let channel = input.channel { block.keep(channel: channel) }
     let count = block.frames * block.format.channels
     let samples = UnsafeBufferPointer(start: block.samples, count: count)
     input.note(level: samples.reduce(0) { max($0, $1.magnitude) })
     // The streams of an application play at the same time as its silence, which counts the time.
     let seconds = block.part == 0 ? Double(block.frames) / Double(block.format.sampleRate) : 0
     if let finding = soundGuard.look(at: samples, seconds: seconds) { tell(finding) }
-    guard var empty = free.tryPop() else {
+    let isWaiting = !shared.isMixing.load(ordering: .relaxed)
+    guard var empty = shared.free.tryPop() ?? (isWaiting ? shared.filled.tryPop() : nil) else {
       hole = block.hole == .none ? .backlog : block.hole
       isBeginning = block.isBeginning
       return
     }
     (hole, isBeginning) = (.none, false)
     swap(&block, &empty)
-    _ = filled.push(empty)
+    _ = shared.filled.push(empty)
   }
 
   private mutating func tellOpened(_ name: String) {
     _ = opened.tryPush(nil)
     if isSwitching {
-      reporter.tell(.device, "The \(input.title) is recorded from \(name.printable(atMost: 120)) now, as was chosen.")
+      shared.reporter.tell(
+        .device, "The \(input.title) is recorded from \(name.printable(atMost: 120)) now, as was chosen.")
       isSwitching = false
     }
     if wasOpen || isTold { return }
-    reporter.tell(.device, "The \(input.title) is recorded from \(name.printable(atMost: 120)).")
+    shared.reporter.tell(.device, "The \(input.title) is recorded from \(name.printable(atMost: 120)).")
   }
 
   private mutating func tellReturned(_ name: String) {
     isTold = false
-    reporter.tell(.device, "The \(input.title) is there again: \(name.printable(atMost: 120)).")
+    shared.reporter.tell(.device, "The \(input.title) is there again: \(name.printable(atMost: 120)).")
   }
 
   private mutating func tell(_ failure: RecorderError) {
@@ -220,7 +227,7 @@ struct AudioCaptureLoop: ~Copyable {
     // A device demanded by name that was never there ends the recording before it begins; nothing is to be told.
     guard !isTold, wasOpen || wasOff || !input.isDemanded else { return }
     isTold = true
-    reporter.tell(
+    shared.reporter.tell(
       .warning, "\(failure.message) The \(input.title) is silent until it is there again.")
   }
 
@@ -228,10 +235,10 @@ struct AudioCaptureLoop: ~Copyable {
     self.isMuted = isMuted
     let name = name.printable(atMost: 120)
     if isMuted {
-      reporter.tell(
+      shared.reporter.tell(
         .warning, "The \(input.title) is muted in the sound server (\(name)): it is silent.", isAdvice: true)
     } else {
-      reporter.tell(.device, "The \(input.title) is no longer muted (\(name)).")
+      shared.reporter.tell(.device, "The \(input.title) is no longer muted (\(name)).")
     }
   }
 
@@ -242,9 +249,11 @@ struct AudioCaptureLoop: ~Copyable {
       if isMuted { return }
       let hint =
         input.role == .application ? "does anything play on this device" : "is it muted, or another device meant"
-      reporter.tell(.warning, "The \(input.title) has been wholly silent for four seconds: \(hint)?", isAdvice: true)
+      shared.reporter.tell(
+        .warning, "The \(input.title) has been wholly silent for four seconds: \(hint)?", isAdvice: true)
     case .clipped:
-      reporter.tell(.warning, "The \(input.title) is too loud and clips: turn it down at its source.", isAdvice: true)
+      shared.reporter.tell(
+        .warning, "The \(input.title) is too loud and clips: turn it down at its source.", isAdvice: true)
     }
   }
 

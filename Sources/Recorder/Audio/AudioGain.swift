@@ -1,4 +1,5 @@
 import Glibc
+import SessionModel
 import Synchronization
 
 /// By how much an input is made louder before it is summed: set from any thread, carried out by the mix, which is late
@@ -74,11 +75,14 @@ struct AudioGainRamp {
   private func add(
     _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, _ frame: Int64, _ part: Range<Int>
   ) {
-    for index in part {
+    let ramp = part.clamped(to: part.lowerBound..<max(part.lowerBound, Int(clamping: start + Self.length - frame)))
+    for index in ramp {
       let factor = factor(at: frame + Int64(index))
       target[2 * index] += factor * source[2 * index]
       target[2 * index + 1] += factor * source[2 * index + 1]
     }
+    let channels = AudioFormat.mix.channels
+    for index in ramp.upperBound * channels..<part.upperBound * channels { target[index] += to * source[index] }
   }
 
   private func factor(at frame: Int64) -> Float {

@@ -19,6 +19,8 @@ final class AudioInput: Sendable {
   let index: Int
   /// The devices that are tried, in this order.
   let devices: [AudioDevice]
+  /// The one channel that is recorded, from 1; nil is all of them.
+  let channel: Int?
   /// Whether one device was asked for by its name: its absence at the start is an error then.
   let isDemanded: Bool
   /// The address of the sound server; nil is $PULSE_SERVER or the default.
@@ -56,16 +58,17 @@ final class AudioInput: Sendable {
 
   /// Describes the input that `specification` names.
   /// - Parameters:
+  ///   - channel: the one that is recorded, from 1; nil is all of them.
   ///   - gain: in dB.
   ///   - windowProcess: the process of the recorded window, as far as it is known.
   ///   - isOff: whether it begins switched off.
   /// - Throws: `RecorderError`: unavailable when the window's process is meant and not known, systemCall when no
   ///   descriptor is left.
   init(
-    _ role: Role, index: Int, specification: AudioDeviceSpecification, gain: Double, windowProcess: Int?,
-    server: String?, isOff: Bool
+    _ role: Role, index: Int, specification: AudioDeviceSpecification, channel: Int?, gain: Double,
+    windowProcess: Int?, server: String?, isOff: Bool
   ) throws(RecorderError) {
-    (self.role, self.index, self.server) = (role, index, server)
+    (self.role, self.index, self.channel, self.server) = (role, index, channel, server)
     self.gain = AudioGain(gain)
     offTime = Atomic(isOff ? 0 : .max)
     switch specification {

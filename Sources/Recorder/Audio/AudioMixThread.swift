@@ -33,6 +33,7 @@ final class AudioMixThread: Sendable {
         let tracks = try Self.tracks(of: shared.inputs, options)
         _ = opened.push(.success(tracks.compactMap(\.stream)))
         guard let session = start.pop() else { return }
+        shared.isMixing.store(true, ordering: .relaxed)
         fail = session.fail
         var loop = AudioMixLoop(
           tracks: tracks, limiter: limiter, shared: shared, epoch: session.epoch, emit: session.emit)

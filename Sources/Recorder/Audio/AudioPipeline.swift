@@ -46,7 +46,8 @@ package final class AudioPipeline: Sendable {
       guard let device else { continue }
       inputs.append(
         try AudioInput(
-          role, index: inputs.count, specification: device, gain: gain, windowProcess: windowProcess,
+          role, index: inputs.count, specification: device,
+          channel: role == .microphone ? options.microphoneChannel : nil, gain: gain, windowProcess: windowProcess,
           server: server, isOff: off.contains(role.rawValue)))
     }
     guard !inputs.isEmpty else { return nil }

@@ -9,7 +9,9 @@ final class AudioShared: Sendable {
   let reporter: AudioReporter
   /// Stretches that are to be silent.
   let quiet = AudioQuiet()
-  /// Empty blocks and filled ones, of all inputs.
+  /// Whether the session has begun, and blocks are taken.
+  let isMixing = Atomic<Bool>(false)
+  /// Empty blocks and filled ones, of all inputs. Either holds as many as there are, so that a push never waits.
   let free: BoundedQueue<AudioBlock>
   let filled: BoundedQueue<AudioBlock>
   private let endTime = Atomic<Int64>(.max)

@@ -19,8 +19,7 @@ final class AudioThread: Sendable {
     self.input = input
     let opened = opened
     thread = try WorkerThread(name: input.role.rawValue) {
-      var loop = AudioCaptureLoop(
-        input: input, reporter: shared.reporter, free: shared.free, filled: shared.filled, opened: opened)
+      var loop = AudioCaptureLoop(input: input, shared: shared, opened: opened)
       loop.run()
     }
   }
