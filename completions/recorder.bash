@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder gain" | "recorder split" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -27,6 +27,7 @@ _recorder() {
     "recorder record --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
     "recorder record --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder record --exclude") :; return ;;
+    "recorder record --microphone-channel") :; return ;;
     "recorder record --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
     "recorder record --gain") :; return ;;
     "recorder record --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
@@ -54,6 +55,7 @@ _recorder() {
     "recorder start --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
     "recorder start --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder start --exclude") :; return ;;
+    "recorder start --microphone-channel") :; return ;;
     "recorder start --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
     "recorder start --gain") :; return ;;
     "recorder start --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
@@ -80,6 +82,7 @@ _recorder() {
     "recorder resume --name") :; return ;;
     "recorder mute --name") :; return ;;
     "recorder unmute --name") :; return ;;
+    "recorder gain --name") :; return ;;
     "recorder split --name") :; return ;;
     "recorder logs --category") mapfile -t COMPREPLY < <(compgen -W "capture audio encode archive control" -- "$current"); return ;;
     "recorder logs --level") mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current"); return ;;
@@ -93,6 +96,7 @@ _recorder() {
     "recorder replay --at") :; return ;;
     "recorder replay --speed") :; return ;;
     "recorder replay --volume") :; return ;;
+    "recorder replay --track") :; return ;;
     "recorder frame --at") :; return ;;
     "recorder frame -o" | "recorder frame --output") mapfile -t COMPREPLY < <(compgen -f -- "$current"); compopt -o filenames 2>/dev/null; return ;;
     "recorder export --from") :; return ;;
@@ -108,13 +112,13 @@ _recorder() {
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute split logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
+      words="record start stop status mark pause resume mute unmute gain split logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
       words="--name -h --help"
@@ -139,6 +143,9 @@ _recorder() {
       words="--name -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "mic app" -- "$current"); return; }
       ;;
+    "recorder gain")
+      words="--name -h --help"
+      ;;
     "recorder split")
       words="--name -h --help"
       ;;
@@ -157,7 +164,7 @@ _recorder() {
       words="--since --until --tag --window --limit --json -h --help"
       ;;
     "recorder replay")
-      words="--at --speed --volume --paused --full-screen -h --help"
+      words="--at --speed --volume --track --paused --full-screen -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder frame")

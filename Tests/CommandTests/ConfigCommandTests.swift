@@ -14,7 +14,7 @@ import Testing
     ("source", "region:320x240+0+0"), ("video.fps", "15"), ("video.size", "160x120"), ("video.cursor", "false"),
     ("video.decorations", "true"), ("video.on-resize", "crop"), ("video.on-close", "wait"),
     ("exclude", "class=KeePassXC"), ("wait", "true"), ("audio.stems", "none"), ("audio.gain", "mic=+3dB"),
-    ("audio.codec", "opus"), ("limits.duration", "300ms"), ("limits.max-size", "1G"),
+    ("audio.microphone-channel", "2"), ("audio.codec", "opus"), ("limits.duration", "300ms"), ("limits.max-size", "1G"),
     ("limits.stop-when-idle", "1h"), ("tag", "set"), ("video.codec", "libx264rgb"), ("video.preset", "ultrafast"),
     ("video.crf", "30"), ("video.pixel-format", "bgr0"), ("video.lossless", "true"), ("strict", "true"),
     ("storage.sync", "7s"), ("storage.warn-below", "2M"), ("storage.end-below", "1M"),
@@ -57,6 +57,7 @@ import Testing
     expected.video.pixelFormat = .bgr0
     expected.video.lossless = true
     expected.exclusions = [.className("KeePassXC")]
+    expected.audio.microphoneChannel = 2
     expected.audio.stems = .none
     expected.audio.gains.microphone = 3
     expected.audio.codec = .opus

@@ -186,7 +186,7 @@ struct AudioCaptureLoop: ~Copyable {
   private mutating func handOn() {
     if hole != .none { block.hole = hole }
     if isBeginning { block.isBeginning = true }
-    if block.isBeginning, block.part == 0 { reporter.note(block.format, of: input) }
+    if block.isBeginning, block.part == 0 { shared.reporter.note(block.format, of: input) }
     block.input = input.index
     if let channel = input.channel { block.keep(channel: channel) }
     let count = block.frames * block.format.channels
