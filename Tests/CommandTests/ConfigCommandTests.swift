@@ -20,10 +20,9 @@ import Testing
     ("storage.sync", "7s"), ("storage.warn-below", "2M"), ("storage.end-below", "1M"),
   ]
   /// Keys that the other tests set.
-  private static let others = [
-    "archive", "display", "audio.application", "audio.microphone", "storage.budget", "storage.keep",
-  ]
-
+  private static let others =
+    ["archive", "display", "audio.application", "audio.microphone", "storage.budget", "storage.keep"]
+    + Hook.Event.allCases.map { "on.\($0.rawValue)" }
   @Test func everyKeyThatIsSetIsRecorded() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
     let display = try #require(rig.display?.environment["DISPLAY"] ?? nil)
