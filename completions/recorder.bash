@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder gain" | "recorder split" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder gain" | "recorder split" | "recorder save" | "recorder publish" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -31,6 +31,8 @@ _recorder() {
     "recorder record --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
     "recorder record --gain") :; return ;;
     "recorder record --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
+    "recorder record --hold") :; return ;;
+    "recorder record --memory") :; return ;;
     "recorder record --duration") :; return ;;
     "recorder record --until") :; return ;;
     "recorder record --max-size") :; return ;;
@@ -59,6 +61,8 @@ _recorder() {
     "recorder start --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
     "recorder start --gain") :; return ;;
     "recorder start --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
+    "recorder start --hold") :; return ;;
+    "recorder start --memory") :; return ;;
     "recorder start --duration") :; return ;;
     "recorder start --until") :; return ;;
     "recorder start --max-size") :; return ;;
@@ -84,6 +88,14 @@ _recorder() {
     "recorder unmute --name") :; return ;;
     "recorder gain --name") :; return ;;
     "recorder split --name") :; return ;;
+    "recorder save --last") :; return ;;
+    "recorder save --title") :; return ;;
+    "recorder save --tag") :; return ;;
+    "recorder save --name") :; return ;;
+    "recorder publish --last") :; return ;;
+    "recorder publish --title") :; return ;;
+    "recorder publish --tag") :; return ;;
+    "recorder publish --name") :; return ;;
     "recorder logs --category") mapfile -t COMPREPLY < <(compgen -W "capture audio encode archive control" -- "$current"); return ;;
     "recorder logs --level") mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current"); return ;;
     "recorder list --limit") :; return ;;
@@ -112,16 +124,16 @@ _recorder() {
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute gain split logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
+      words="record start stop status mark pause resume mute unmute gain split save publish logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
-      words="--name -h --help"
+      words="--name --save -h --help"
       ;;
     "recorder status")
       words="--name --watch --json -h --help"
@@ -148,6 +160,12 @@ _recorder() {
       ;;
     "recorder split")
       words="--name -h --help"
+      ;;
+    "recorder save")
+      words="--last --title --tag --name -h --help"
+      ;;
+    "recorder publish")
+      words="--last --title --tag --name -h --help"
       ;;
     "recorder logs")
       words="--category --level --follow --json -h --help"

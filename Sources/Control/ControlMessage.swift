@@ -27,7 +27,11 @@ package struct ControlRequest: Codable, Hashable, Sendable {
     case mark
     /// Begins a new media file.
     case split
-    /// Ends the recording; answered when all its files are finished.
+    /// Makes a session of the `last` nanoseconds that are held, or of all; answered when it is complete.
+    case save
+    /// Makes a recording of a held capture, which begins `last` nanoseconds ago; answered when all of that is in it.
+    case publish
+    /// Ends the recording; answered when all its files are finished. What is held is given up unless `keeps`.
     case stop
   }
 
@@ -49,6 +53,13 @@ package struct ControlRequest: Codable, Hashable, Sendable {
   package var input: Input?
   /// The gains that are to change.
   package var gains: GainChange?
+  /// Nanoseconds before now, of a save or a publication.
+  package var last: Int64?
+  /// The title and the tags of the session that is made.
+  package var title: String?
+  package var tags: [String]?
+  /// Whether a stop saves what is held.
+  package var keeps: Bool?
 
   /// Makes a request; set what its command has.
   package init(_ command: Command, text: String? = nil, input: Input? = nil, gains: GainChange? = nil) {
@@ -73,15 +84,17 @@ package struct ControlResponse: Codable, Hashable, Sendable {
   package var version: Int
   /// The recording as it is after the request.
   package var status: RecorderStatus?
-  /// The point of the session's time line at which the request took effect.
+  /// The point of the session's time line at which the request took effect; of a held capture's own.
   package var time: Timestamp?
+  /// The session that it has made.
+  package var session: SessionID?
   /// Why it was not carried out; nil when it was.
   package var error: Failure?
 
   /// Makes the answer to a request that was carried out.
-  package init(_ status: RecorderStatus, time: Timestamp? = nil) {
+  package init(_ status: RecorderStatus, time: Timestamp? = nil, session: SessionID? = nil) {
     version = ControlRequest.version
-    (self.status, self.time) = (status, time)
+    (self.status, self.time, self.session) = (status, time, session)
   }
 
   /// Makes the answer to a request that was not.

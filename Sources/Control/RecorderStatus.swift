@@ -37,17 +37,38 @@ package struct RecorderStatus: Codable, Hashable, Sendable {
     package init(name: String, state: State, age: Int64) { (self.name, self.state, self.age) = (name, state, age) }
   }
 
+  /// What a capture holds of which nothing is kept.
+  package struct Hold: Codable, Hashable, Sendable {
+    /// Nanoseconds that it was asked to hold.
+    package var wanted: Int64
+    /// Nanoseconds that it holds.
+    package var span: Int64
+    /// Bytes that it holds.
+    package var bytes: Int64
+    /// Bytes that it may hold.
+    package var memory: Int64
+    /// Whether those are too few for the nanoseconds.
+    package var isShort: Bool
+
+    /// Makes a description of a ring.
+    package init(wanted: Int64, span: Int64, bytes: Int64, memory: Int64, isShort: Bool) {
+      (self.wanted, self.span, self.bytes, self.memory, self.isShort) = (wanted, span, bytes, memory, isShort)
+    }
+  }
+
   /// The name by which the recording is controlled.
   package var name: String
   /// What it is doing.
   package var state: RecordingState
   /// The recorder's process; nil when there is none any more.
   package var process: Int32?
-  /// The session; nil while it has not begun.
+  /// The session; nil while it has not begun, and while a capture is held.
   package var session: SessionID?
+  /// What is held; nil when all is kept.
+  package var hold: Hold?
   /// What is recorded.
   package var source: String?
-  /// Nanoseconds since the session began, or its length.
+  /// Nanoseconds since the session or the holding began, or its length.
   package var elapsed: Int64?
   /// Why it is degraded or stalled, or how it failed: one sentence.
   package var message: String?

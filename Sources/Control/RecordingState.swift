@@ -2,6 +2,8 @@
 package enum RecordingState: String, Codable, Sendable, CaseIterable {
   /// It has not begun yet.
   case idle
+  /// The newest stretch is held in memory, and nothing is kept.
+  case holding
   /// Picture and sound are being recorded.
   case recording
   /// The session's time goes on, and nothing is recorded.
@@ -23,30 +25,39 @@ package enum RecordingState: String, Codable, Sendable, CaseIterable {
 
 /// What moves a recording from one state to another.
 package enum RecordingTrigger: Sendable, CaseIterable {
-  case start, pause, resume, degrade, stall, recover, stop, finish, fail
+  case start, hold, publish, pause, resume, degrade, stall, recover, stop, finish, fail
 }
 
 /// The states of one recording and the steps between them. Pure.
 package struct RecordingStateMachine: Hashable, Sendable {
   /// What it is doing now.
   package private(set) var state: RecordingState
+  /// Whether nothing is kept: what it returns to from a pause or a fault is `holding` then.
+  package private(set) var isHeld: Bool
 
   /// Makes the machine of a recording that is in `state`.
-  package init(_ state: RecordingState = .idle) { self.state = state }
+  package init(_ state: RecordingState = .idle) { (self.state, isHeld) = (state, state == .holding) }
 
   /// The state that `trigger` leads to from `state`; nil when that is no legal step.
-  package static func next(_ state: RecordingState, _ trigger: RecordingTrigger) -> RecordingState? {
+  /// - Parameter isHeld: whether nothing is kept.
+  package static func next(
+    _ state: RecordingState, _ trigger: RecordingTrigger, isHeld: Bool = false
+  ) -> RecordingState? {
+    let live: RecordingState = isHeld ? .holding : .recording
     switch (state, trigger) {
-    case (.idle, .start): .recording
-    case (.recording, .pause), (.degraded, .pause), (.stalled, .pause): .paused
-    case (.paused, .resume): .recording
-    case (.recording, .degrade), (.stalled, .degrade): .degraded
-    case (.recording, .stall), (.degraded, .stall): .stalled
-    case (.degraded, .recover), (.stalled, .recover): .recording
-    case (.idle, .stop), (.recording, .stop), (.paused, .stop), (.degraded, .stop), (.stalled, .stop): .stopping
-    case (.stopping, .finish): .finished
-    case (.idle, .fail), (.stopping, .fail): .failed
-    default: nil
+    case (.idle, .start): return .recording
+    case (.idle, .hold): return .holding
+    case (.holding, .publish): return isHeld ? .recording : nil
+    case (.paused, .publish), (.degraded, .publish), (.stalled, .publish): return isHeld ? state : nil
+    case (live, .pause), (.degraded, .pause), (.stalled, .pause): return .paused
+    case (.paused, .resume): return live
+    case (live, .degrade), (.stalled, .degrade): return .degraded
+    case (live, .stall), (.degraded, .stall): return .stalled
+    case (.degraded, .recover), (.stalled, .recover): return live
+    case (.idle, .stop), (live, .stop), (.paused, .stop), (.degraded, .stop), (.stalled, .stop): return .stopping
+    case (.stopping, .finish): return .finished
+    case (.idle, .fail), (.stopping, .fail): return .failed
+    default: return nil
     }
   }
 
@@ -54,7 +65,8 @@ package struct RecordingStateMachine: Hashable, Sendable {
   /// - Returns: whether it was.
   @discardableResult
   package mutating func apply(_ trigger: RecordingTrigger) -> Bool {
-    guard let next = Self.next(state, trigger) else { return false }
+    guard let next = Self.next(state, trigger, isHeld: isHeld) else { return false }
+    if trigger == .hold { isHeld = true } else if trigger == .publish { isHeld = false }
     state = next
     return true
   }

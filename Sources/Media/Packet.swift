@@ -1,9 +1,11 @@
 internal import CFFmpeg
 package import SessionModel
 
-/// One encoded picture or block of sound: the sole owner of its bytes. Its times are nanoseconds of the session.
-package struct Packet: ~Copyable {
-  let pointer: UnsafeMutablePointer<AVPacket>
+/// One encoded picture or block of sound: the sole owner of its times, which are nanoseconds of the session, and an owner
+/// of its bytes, which nobody changes.
+package struct Packet: ~Copyable, Sendable {
+  // Safe to hand on: it cannot be copied, so that one thread has it at a time; FFmpeg counts the bytes' owners atomically.
+  nonisolated(unsafe) let pointer: UnsafeMutablePointer<AVPacket>
 
   /// Makes a packet without bytes.
   /// - Throws: `RecorderError` (systemCall) when no memory is left.
@@ -24,6 +26,15 @@ package struct Packet: ~Copyable {
   deinit {
     var pointer: UnsafeMutablePointer<AVPacket>? = pointer
     av_packet_free(&pointer)
+  }
+
+  /// Another packet of the same bytes and times; the bytes are not copied.
+  /// - Throws: `RecorderError` (systemCall) when no memory is left.
+  package borrowing func share() throws(RecorderError) -> Packet {
+    let packet = try Packet()
+    guard av_packet_ref(packet.pointer, pointer) >= 0 else { throw outOfMemory("a packet") }
+    packet.pointer.pointee.time_base = nanosecondTicks
+    return packet
   }
 
   /// The stream it belongs to, from 0 in the order of the container.

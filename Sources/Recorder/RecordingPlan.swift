@@ -5,7 +5,7 @@ package import SessionModel
 /// nothing is checked again later.
 package struct RecordingPlan: Hashable, Sendable {
   /// The options, every one in its range.
-  package let options: RecordingOptions
+  package internal(set) var options: RecordingOptions
   /// The picture's true size in pixels, bars of a letterbox included.
   package let pictureSize: PixelSize
   /// The encoder and what it is told.

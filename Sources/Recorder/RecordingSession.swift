@@ -11,8 +11,9 @@ internal import Threading
 ///
 /// It runs on a queue of its own, since starting and stopping wait for threads.
 package actor RecordingSession {
-  /// The session that is recorded.
-  package nonisolated let id: SessionID
+  /// The session that is recorded; while a capture is held there is none, and when it has ended it is the one that what
+  /// was held was saved as.
+  package nonisolated var id: SessionID? { parts.sink.session?.writer.id ?? parts.hold?.savedAtEnd }
   private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -22,13 +23,17 @@ package actor RecordingSession {
 
   /// How a recording ended.
   package struct Outcome: Sendable {
-    /// The session's manifest as it is on disk.
-    package let manifest: Manifest
+    /// The session's manifest as it is on disk; nil when nothing was kept.
+    package let manifest: Manifest?
+    /// Why and when it ended.
+    package let end: Manifest.End
     /// Why the program must not end with 0; nil when all went as asked.
     package let error: RecorderError?
+    /// What was held and is not kept, in one sentence; nil when nothing is lost.
+    package let loss: String?
   }
 
-  /// Starts to record. Returns when the first frame is on disk.
+  /// Starts to record, or to hold. Returns when the first frame is on disk, or held.
   /// - Parameters:
   ///   - options: what to record.
   ///   - archive: where to keep it.
@@ -51,7 +56,6 @@ package actor RecordingSession {
       options: options, archive: archive, command: command, off: off, follow: follow, diskIsLow: diskIsLow,
       notify: notify, journal: journal
     ).run()
-    id = parts.writer.id
     self.archive = archive
   }
 
@@ -82,15 +86,17 @@ package actor RecordingSession {
     // What follows a pause is a new frame, so the pause itself is no stillness.
     let isStill = lastFrame >= 0 && parts.control.isWanted(at: now)
     return Progress(
-      elapsed: now - parts.control.epoch, frames: parts.control.frames.load(ordering: .relaxed),
+      elapsed: parts.sink.sessionTime(Timestamp(nanoseconds: now - parts.control.epoch)).nanoseconds,
+      frames: parts.control.frames.load(ordering: .relaxed),
       droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed),
       still: isStill ? now - parts.control.epoch - lastFrame : nil,
       bytes: parts.control.bytes.load(ordering: .relaxed),
       levels: parts.audio?.levels ?? [])
   }
 
-  /// Ends the recording: sources stop, queues close, encoders flush, the file and the manifest are closed. Later calls
-  /// return what the first one did.
+  /// Ends the recording: sources stop, queues close, encoders flush, the file and the manifest are closed. Of a held
+  /// capture a person who asks for the end (`stop`, the keyboard) loses what is held, unless `keepHeld` says otherwise; any
+  /// other end saves it. Later calls return what the first one did.
   /// - Parameters:
   ///   - reason: why.
   ///   - error: what went wrong, when something did.
@@ -114,40 +120,74 @@ package actor RecordingSession {
     note(parts.audio?.stop(at: end))
     let (bytes, lastBytes, muxError) = parts.mux.finish()
     note(muxError)
+    parts.sink.ring?.close()
+    parts.hold?.close()
     parts.control.splits.end(SessionControls.ending)
-    parts.controls.closeGaps(at: end)
-    parts.changes.finish(at: end)
-
-    var manifest = parts.manifest.value
-    if let command { manifest.command = command }
-    let last = manifest.segments.count - 1
-    manifest.state = .finished
-    manifest.end = Manifest.End(reason: reason, time: end, message: firstError?.message)
-    manifest.segments[last].end = end
-    // The archive finishes a file that the mux thread could not.
-    manifest.segments[last].bytes = muxError == nil ? lastBytes : nil
-    manifest.statistics = Manifest.Statistics(
-      frames: parts.control.frames.load(ordering: .relaxed),
-      droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed), bytes: bytes)
-    manifest.statistics?.sound = parts.audio?.statistics
-    parts.disk.stop()
-    let (sealed, sealError) = parts.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
-    manifest = sealed
-    note(sealError)
-    log?.note(
-      firstError == nil ? .info : .error, .control, firstError?.message ?? "The session is finished.",
-      [
-        "milliseconds": "\((MonotonicClock.now() - began) / 1_000_000)", "bytes": "\(bytes)", "length": "\(end)",
-        "frames": "\(parts.control.frames.load(ordering: .relaxed))",
-        "dropped": "\(parts.control.droppedFrames.load(ordering: .relaxed))",
-      ])
-    // Who follows the log reads until the session's lock is free.
-    log?.finish()
-    parts.writer.close()
-    parts.controls.didStop(firstError)
-    let outcome = Outcome(manifest: manifest, error: firstError)
+    let outcome: Outcome
+    if let session = parts.sink.session {
+      parts.controls.closeGaps(at: end)
+      parts.changes.finish(at: end)
+      var manifest = session.manifest.value
+      if let command { manifest.command = command }
+      // The archive finishes a file that the mux thread could not.
+      manifest.segments[manifest.segments.count - 1].bytes = muxError == nil ? lastBytes : nil
+      manifest.statistics = Manifest.Statistics(
+        frames: parts.control.frames.load(ordering: .relaxed) - session.before.frames,
+        droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed) - session.before.dropped, bytes: bytes)
+      outcome = finish(session, manifest, reason, at: parts.sink.sessionTime(end), since: began, firstError)
+    } else {
+      outcome = endHold(reason, at: end, firstError)
+      log?.note(.info, .control, outcome.error?.message ?? outcome.loss ?? "What was held is saved.")
+      log?.finish()
+    }
+    parts.controls.didStop(outcome.error, message: outcome.loss)
     self.outcome = outcome
     return outcome
+  }
+
+  /// Closes the session that everything went into.
+  /// - Parameter began: when its end began, in monotonic ns.
+  private func finish(
+    _ session: OpenSession, _ written: Manifest, _ reason: Manifest.Reason, at end: Timestamp, since began: Int64,
+    _ error: RecorderError?
+  ) -> Outcome {
+    var manifest = written
+    manifest.state = .finished
+    manifest.end = Manifest.End(reason: reason, time: end, message: error?.message)
+    manifest.segments[manifest.segments.count - 1].end = end
+    // Of a published capture the sound was measured before the session began, too.
+    if session.origin == .zero { manifest.statistics?.sound = parts.audio?.statistics }
+    session.stopWatchingDisk()
+    let (sealed, sealError) = session.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
+    let failure = error ?? sealError
+    parts.control.log?.note(
+      failure == nil ? .info : .error, .control, failure?.message ?? "The session is finished.",
+      [
+        "milliseconds": "\((MonotonicClock.now() - began) / 1_000_000)", "length": "\(end)",
+        "bytes": "\(written.statistics?.bytes ?? 0)", "frames": "\(written.statistics?.frames ?? 0)",
+        "dropped": "\(written.statistics?.droppedFrames ?? 0)",
+      ])
+    // Who follows the log reads until the session's lock is free.
+    parts.control.log?.finish()
+    session.writer.close()
+    let ending = sealed.end ?? Manifest.End(reason: reason, time: end)
+    return Outcome(manifest: sealed, end: ending, error: failure, loss: nil)
+  }
+
+  /// Saves what is held, or gives it up when a person has asked for the end.
+  private func endHold(_ reason: Manifest.Reason, at end: Timestamp, _ error: RecorderError?) -> Outcome {
+    let ending = Manifest.End(reason: reason, time: end, message: error?.message)
+    guard let hold = parts.hold, let held = hold.ring.extent else {
+      return Outcome(manifest: nil, end: ending, error: error, loss: nil)
+    }
+    if error == nil, hold.isLoss(reason) {
+      let length = Timestamp(nanoseconds: held.end - held.start)
+      let loss = "\(length) of picture and sound were held and are not kept."
+      return Outcome(manifest: nil, end: ending, error: nil, loss: loss)
+    }
+    let (id, saveError) = hold.saveRest(until: end, reason, message: error?.message)
+    let manifest = id.flatMap { try? ArchiveReader(archive).session($0).manifest() }
+    return Outcome(manifest: manifest, end: manifest?.end ?? ending, error: error ?? saveError, loss: nil)
   }
 
   /// Nanoseconds that a duration may be over before the recording hears of it, on a busy machine. One that hears of it
@@ -157,7 +197,7 @@ package actor RecordingSession {
   /// Now, or exactly the end of the duration that was asked for.
   private func stopTime(for reason: Manifest.Reason) -> Int64 {
     let now = MonotonicClock.now()
-    guard reason == .duration, let duration = parts.manifest.value.options.duration else { return now }
+    guard reason == .duration, let duration = parts.options.duration else { return now }
     let asked = parts.control.epoch + duration
     return now - asked > Self.lateness ? now : min(now, asked)
   }

@@ -49,6 +49,12 @@ final class SourceReporter: Sendable {
   /// Ends the gap that is open when the recording ends.
   func finish(at time: Timestamp) { end(at: time) }
 
+  /// The gap that is open at `time`, as far as it has come.
+  func openGaps(at time: Timestamp) -> [Gap] {
+    guard let absence = state.withLock({ $0.absence }), absence.start < time else { return [] }
+    return [Gap(track: Track.video, start: absence.start, end: time, reason: absence.reason)]
+  }
+
   private func begin(_ absence: SourceChange.Absence, at time: Timestamp) {
     end(at: time)
     let (reason, text, kind): (String, String, Event.Kind) =

@@ -4,28 +4,29 @@ import Control
 import Glibc
 internal import Media
 import SessionModel
+import Synchronization
 internal import Threading
 
 /// What a recording consists of while it runs.
 struct RecordingParts: Sendable {
   let control: PipelineControl
-  let manifest: SessionManifest
-  let writer: SessionWriter
+  let sink: CaptureSink
   let video: VideoPipeline
   let audio: AudioPipeline?
   let mux: MuxPipeline
   let events: WindowEventSource
   let controls: SessionControls
   let health: PipelineHealth
-  let disk: DiskKeeper
   let changes: SourceReporter
-  /// What is recorded, as a person names it.
-  let source: String
+  /// Keeps what a held capture is told to keep; nil when it is recorded from its beginning.
+  let hold: HoldKeeper?
+  /// What was asked for, as it was resolved.
+  let options: RecordingOptions
 }
 
 /// Brings a recording up in an order in which whatever is wrong is known before anything is written: source, plan, sound
-/// devices, encoder; then the session's folder and file; then the threads that fill them. A failure on the way takes
-/// everything down again and leaves nothing in the archive.
+/// devices, encoder; then the session's folder and file, or the ring; then the threads that fill them. A failure on the
+/// way takes everything down again and leaves nothing in the archive.
 struct Startup {
   let options: RecordingOptions
   let archive: ArchiveLocation
@@ -75,28 +76,30 @@ struct Startup {
     let packets = BoundedQueue<MuxItem>(
       capacity: MuxPipeline.packetsAStream * (1 + (audio?.streams.count ?? 0)))
     let video = try VideoPipeline(plan.encoder, control: control, packets: packets)
-    var (session, file) = (SessionWriter?.none, MuxPipeline?.none)
+    let streams = [video.stream] + (audio?.streams ?? [])
+    let recipe = SessionRecipe(
+      archive: archive, plan: plan, source: source, streams: streams, trackInputs: audio?.trackInputs ?? [],
+      command: command, epoch: control.epoch)
+    var (session, file) = (NewSession?.none, MuxPipeline?.none)
     do throws(RecorderError) {
-      try startGrabbing(plan, source, video, control, changes)
-      let streams = [video.stream] + (audio?.streams ?? [])
-      let clock = Self.clock(epoch: control.epoch)
-      let writer = try SessionWriter.create(in: archive, at: clock.utc) { id in
-        makeManifest(id, plan, source, clock, streams, audio)
+      if options.hold != nil {
+        control.refreshInterval.store(VideoTiming.heldKeyframeInterval, ordering: .relaxed)
       }
-      session = writer
-      log.begin(try writer.makeLog(), epoch: control.epoch)
-      var manifest = makeManifest(writer.id, plan, source, clock, streams, audio)
-      let report = makeReport(to: writer, control)
-      let segment = try writer.createSegment(1)
-      manifest.segments = [Manifest.Segment(file: segment.file, start: .zero)]
-      let shared = SessionManifest(manifest)
+      try startGrabbing(plan, source, video, control, changes)
+      let sink: CaptureSink
+      if let hold = options.hold {
+        sink = CaptureSink(HoldRing(hold, streams: streams.count, control: control))
+      } else {
+        let new = try recipe.makeSession()
+        session = new
+        log.begin(try new.session.writer.makeLog(), epoch: control.epoch)
+        sink = CaptureSink(new.session)
+      }
+      let report = makeReport(to: sink, control)
       let mux = try MuxPipeline(
-        fileDescriptor: segment.fileDescriptor, streams: streams, metadata: metadata(of: manifest), writer: writer,
-        manifest: shared, control: control, packets: packets,
+        session, sink: sink, streams: streams, control: control, packets: packets,
         report: log.noting(.capture, report))
       file = mux
-      try writer.replaceManifest(manifest)
-      try annotate(writer, at: clock.utc)
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
       changes.start(log.noting(.capture, report))
       if let warning = source.ambiguity {
@@ -115,7 +118,7 @@ struct Startup {
       }
       if plan.options.strict, let failure = control.firstFailure { throw failure }
       let controls = SessionControls(
-        control: control, audio: audio, report: log.noting(.control, report),
+        control: control, audio: audio, isHeld: sink.ring != nil, report: log.noting(.control, report),
         follow: { [follow] state, why in
           log.note(state: state, why)
           follow(state, why)
@@ -125,17 +128,42 @@ struct Startup {
       }
       let health = try PipelineHealth(
         control: control, audio: audio, controls: controls, restart: restart, report: log.noting(.capture, report))
-      try health.start()
       let warn = log.noting(.archive, report)
-      let disk = try DiskKeeper(writer, plan.options.storage, control: control) { [diskIsLow] warning in
+      let reportDisk: @Sendable (Event) -> Void = { [diskIsLow] warning in
         warn(warning)
         diskIsLow(warning)
       }
+      let hold = sink.ring.map { ring in
+        HoldKeeper(
+          ring: ring, sink: sink, recipe: recipe, control: control, video: video, mux: mux,
+          openGaps: { time in
+            let silent = audio?.openGaps(at: time, epoch: control.epoch) ?? []
+            return controls.openGaps(at: time) + changes.openGaps(at: time) + silent
+          },
+          published: { session in Self.wasPublished(session, controls, control, reportDisk) })
+      }
+      try session?.session.watchDisk(control: control, report: reportDisk)
+      try health.start()
       return RecordingParts(
-        control: control, manifest: shared, writer: writer, video: video, audio: audio, mux: mux, events: events,
-        controls: controls, health: health, disk: disk, changes: changes, source: plan.options.source.text)
+        control: control, sink: sink, video: video, audio: audio, mux: mux, events: events, controls: controls,
+        health: health, changes: changes, hold: hold, options: plan.options)
     } catch {
       throw takeDown(after: error, control, packets, video, audio, file, session)
+    }
+  }
+
+  /// What follows when a held capture has become a recording.
+  private static func wasPublished(
+    _ session: OpenSession, _ controls: SessionControls, _ control: PipelineControl,
+    _ report: @escaping @Sendable (Event) -> Void
+  ) {
+    controls.wasPublished()
+    do throws(RecorderError) {
+      control.log?.begin(
+        try session.writer.makeLog(), epoch: control.epoch + session.origin.nanoseconds)
+      try session.watchDisk(control: control, report: report)
+    } catch {
+      control.fail(.failed, error)
     }
   }
 
@@ -167,27 +195,27 @@ struct Startup {
   /// - Returns: what to report: a thread's own reason before the one that was noticed here.
   private func takeDown(
     after error: RecorderError, _ control: PipelineControl, _ packets: BoundedQueue<MuxItem>, _ video: VideoPipeline,
-    _ audio: AudioPipeline?, _ file: MuxPipeline?, _ session: SessionWriter?
+    _ audio: AudioPipeline?, _ file: MuxPipeline?, _ new: NewSession?
   ) -> RecorderError {
     control.stop(at: MonotonicClock.now())
     packets.close()
     _ = video.finish()
     _ = audio?.stop(at: .zero)
     _ = file?.finish()
-    if let session {
-      session.close()
-      try? ArchiveReader(archive).delete(session.id)
+    if let new {
+      new.session.stopWatchingDisk()
+      new.session.discard(in: archive)
     }
     return control.firstFailure ?? error
   }
 
-  /// Writes an event to the session and passes on what the person should know. A full disk is the media file's to
+  /// Writes an event to the session, or holds it, and passes on what the person should know. A full disk is the media file's to
   /// report, which fails at the same time.
-  private func makeReport(to writer: SessionWriter, _ control: PipelineControl) -> @Sendable (Event) -> Void {
+  private func makeReport(to sink: CaptureSink, _ control: PipelineControl) -> @Sendable (Event) -> Void {
     let notify = notify
     return { event in
       do throws(RecorderError) {
-        try writer.append(event)
+        try sink.append(event)
       } catch {
         control.fail(.writeFailed, error)
       }
@@ -223,58 +251,5 @@ struct Startup {
 
   private static func strictError(_ text: String) -> RecorderError {
     RecorderError(.incomplete, text, hint: "The recording is strict, so it ends here; what was recorded is kept.")
-  }
-
-  private func annotate(_ writer: SessionWriter, at time: WallTime) throws(RecorderError) {
-    if let title = options.title { try writer.annotate(Annotation(added: time, kind: .title, text: title)) }
-    for tag in options.tags { try writer.annotate(Annotation(added: time, kind: .tag, text: tag)) }
-  }
-}
-
-extension Startup {
-  /// The wall clock at a monotonic time of just now.
-  static func clock(epoch: Int64) -> Manifest.Clock {
-    let utc = WallTime(nanoseconds: WallTime.now().nanoseconds - (MonotonicClock.now() - epoch))
-    return Manifest.Clock(utc: utc, monotonic: epoch, utcOffset: utc.localUTCOffset)
-  }
-
-  private func makeManifest(
-    _ id: SessionID, _ plan: RecordingPlan, _ source: ResolvedSource, _ clock: Manifest.Clock,
-    _ streams: [StreamDescription], _ audio: AudioPipeline?
-  ) -> Manifest {
-    let tracks = streams.enumerated().map { index, stream in
-      var track = Manifest.Track(
-        index: index, kind: stream.kind == .video ? .video : .audio, codec: stream.codecName)
-      if stream.kind == .video {
-        (track.size, track.encodedSize) = (plan.pictureSize, plan.encoder.size)
-      } else {
-        (track.sampleRate, track.channels) = (stream.sampleRate, stream.channels)
-        // The picture is the first track.
-        track.inputs = audio?.trackInputs[index - 1]
-      }
-      return track
-    }
-    var manifest = Manifest(
-      id: id, generator: "recorder \(recorderVersion)", clock: clock,
-      host: Manifest.Host(name: Self.hostName, display: source.display), source: source.source,
-      options: plan.options, tracks: tracks)
-    manifest.command = command
-    return manifest
-  }
-
-  /// What players show of the file.
-  private func metadata(of manifest: Manifest) -> [String: String] {
-    [
-      "title": manifest.options.title ?? manifest.id.description, "encoder": manifest.generator,
-      "creation_time": manifest.clock.utc.description,
-    ]
-  }
-
-  private static var hostName: String {
-    var name = utsname()
-    uname(&name)
-    return withUnsafeBytes(of: &name.nodename) { bytes in
-      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
   }
 }

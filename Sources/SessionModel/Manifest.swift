@@ -184,6 +184,8 @@ package struct Manifest: Hashable, Codable, Sendable {
     case idle
     /// `--until`: the time of day came.
     case timeOfDay
+    /// `save`: it is a part of what was held, and the capture went on.
+    case saved
     /// The command that it was recorded for ended.
     case commandEnded
     /// The recorded window was closed.
@@ -200,7 +202,8 @@ package struct Manifest: Hashable, Codable, Sendable {
     /// Whether somebody asked for it.
     package var isRequested: Bool {
       switch self {
-      case .interrupt, .terminate, .hangup, .quit, .duration, .stopped, .sizeLimit, .idle, .timeOfDay, .commandEnded:
+      case .interrupt, .terminate, .hangup, .quit, .duration, .stopped, .sizeLimit, .idle, .timeOfDay, .saved,
+        .commandEnded:
         true
       case .windowClosed, .displayLost, .writeFailed, .failed, .killed: false
       }

@@ -246,6 +246,8 @@ package struct RecordingOptions: Hashable, Codable, Sendable {
   package var strict = false
   /// Windows that are blanked, and whose titles are left out; nil is none. In a manifest the patterns are left out too.
   package var exclusions: [WindowExclusion]?
+  /// What is held while nothing is kept; nil keeps everything from the start.
+  package var hold: HoldOptions?
   /// Nanoseconds after which the recording ends by itself; nil is never.
   package var duration: Int64?
   /// When it begins, and what else ends it.
@@ -288,6 +290,13 @@ extension RecordingOptions {
     if limits.maximumBytes == 0 {
       throw RecorderError(.usage, "A session of no bytes holds nothing.", hint: "Give --max-size as 500M or 2G.")
     }
+    if let hold {
+      try hold.check()
+      if limits.maximumBytes != nil {
+        throw RecorderError(
+          .usage, "--hold and --max-size exclude each other: what is held has no files.", hint: "--memory bounds it.")
+      }
+    }
   }
 
   /// Reads options; sessions of earlier versions do not have all of them.
@@ -300,6 +309,7 @@ extension RecordingOptions {
     storage = try values.decodeIfPresent(StorageOptions.self, forKey: .storage) ?? StorageOptions()
     strict = try values.decodeIfPresent(Bool.self, forKey: .strict) ?? false
     exclusions = try values.decodeIfPresent([WindowExclusion].self, forKey: .exclusions)
+    hold = try values.decodeIfPresent(HoldOptions.self, forKey: .hold)
     duration = try values.decodeIfPresent(Int64.self, forKey: .duration)
     limits = try values.decodeIfPresent(LimitOptions.self, forKey: .limits) ?? LimitOptions()
     title = try values.decodeIfPresent(String.self, forKey: .title)

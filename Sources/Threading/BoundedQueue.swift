@@ -26,6 +26,7 @@ package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
   private var head = 0
   private var filled = 0
   private var closed = false
+  private var interrupted = false
 
   /// Makes an empty queue that holds at most `capacity` elements (at least 1).
   package init(capacity: Int) {
@@ -104,11 +105,20 @@ package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     var time = timespec(nanoseconds: max(0, deadline))
-    while filled == 0 && !closed {
+    while filled == 0 && !closed && !interrupted {
       if pthread_cond_timedwait(notEmpty, mutex, &time) == ETIMEDOUT { break }
     }
+    interrupted = false
     if filled > 0 { return .element(removeFirst()) }
     return closed ? .closed : .timedOut
+  }
+
+  /// Has the timed `pop` that waits for an element, or the next one, return at once.
+  package func interrupt() {
+    pthread_mutex_lock(mutex)
+    interrupted = true
+    pthread_cond_broadcast(notEmpty)
+    pthread_mutex_unlock(mutex)
   }
 
   /// Ends the queue: waiting pushes return false, pops drain what is there and then return nil.

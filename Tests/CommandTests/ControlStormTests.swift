@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 /// A thousand random requests from eight clients at once: each is answered, the states follow each other legally, and
-/// the session's time line is that of the answers.
+/// the session's time line is that of the answers; also of a held capture, which is saved and published among them.
 @Suite(.serialized) struct ControlStormTests {
   @Test func aThousandRequestsFromEightClients() throws {
     let server = try SoundServer()
@@ -73,6 +73,62 @@ import Threading
       let inside = times.filter { $0 > gap.start.nanoseconds + 1_000_000 && $0 < gap.end.nanoseconds - 1_000_000 }
       #expect(inside.isEmpty, "\(inside) in \(gap)")
     }
+  }
+
+  @Test func aThousandRequestsToAHeldCapture() throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"), environment: server.environment)
+    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "10"])
+    let capture = try HeldCapture(rig, span: "5s", ["--app-audio", "--microphone", "--no-cursor"])
+    let runtime = try #require(
+      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
+    let answers = Answers()
+    let threads = try (0..<8).map { number in
+      try WorkerThread(name: "client \(number)") {
+        do throws(RecorderError) {
+          var control = try RunningRecordings(runtime).connect(nil)
+          for round in 0..<125 {
+            var request = Self.request(number, round)
+            if round % 30 == 10 + number { request = ControlRequest(.save) }
+            // One of them publishes, late.
+            if number == 3, round == 90 { request = ControlRequest(.publish) }
+            if request.command == .save { request.last = Int64.random(in: 0...6_000_000_000) }
+            let isSlow = [.split, .save, .publish].contains(request.command)
+            answers.add(request, try control.ask(request, waiting: isSlow))
+          }
+        } catch {
+          answers.fail(error)
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    try capture.tell(["stop"])
+    try client.process.stop()
+    #expect(answers.failures.isEmpty)
+    #expect(answers.all.count == 1000)
+    for (request, answer) in answers.all where answer.error != nil {
+      // A file that a held or paused capture has not, and what is kept already.
+      let expected: ExitCode? = request.command == .split ? .busy : request.command == .save ? .usage : nil
+      #expect(answer.error?.code == expected?.rawValue, "\(request): \(answer)")
+    }
+    let saved = answers.all.filter { $0.0.command == .save }.compactMap(\.1.session)
+    let published = answers.all.filter { $0.0.command == .publish }.compactMap(\.1.session)
+    #expect(published.count == 1 && saved.count > 5 && Set(saved).count == saved.count)
+    #expect(try rig.run(["list", "--json"]).lines.count == saved.count + 1)
+    for id in saved + published {
+      let manifest = try rig.manifest(id)
+      #expect(manifest.state == .finished)
+      // Pauses and their ends alternate, and the gaps lie between them and do not overlap.
+      let events = try rig.events(id)
+      let pauses = events.filter { $0.kind == .pause || $0.kind == .resume }
+      #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0.kind != $1.kind }, "\(id)")
+      let gaps = events.compactMap(\.gap).filter { $0.reason == "paused" && $0.track == "video" }
+      #expect(gaps.count == pauses.count { $0.kind == .pause } || pauses.isEmpty, "\(id): \(gaps) \(pauses)")
+      #expect(zip(gaps, gaps.dropFirst()).allSatisfy { $0.end <= $1.start })
+      #expect(gaps.allSatisfy { $0.start >= .zero && $0.end <= manifest.duration })
+    }
+    let verified = try rig.run(["verify", "--all"])
+    #expect(verified.ending == .exit(0), "\(verified.text)")
   }
 
   private static func request(_ client: Int, _ round: Int) -> ControlRequest {

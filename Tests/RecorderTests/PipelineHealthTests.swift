@@ -15,7 +15,7 @@ import Threading
     let control = try PipelineControl(epoch: MonotonicClock.now() - 10 * Self.second)
     let events = Mutex<[Event]>([])
     let report: @Sendable (Event) -> Void = { event in events.withLock { $0.append(event) } }
-    let controls = SessionControls(control: control, audio: nil, report: report, follow: { _, _ in })
+    let controls = SessionControls(control: control, audio: nil, isHeld: false, report: report, follow: { _, _ in })
     let health = try PipelineHealth(
       control: control, audio: nil, controls: controls, restart: nil, lastPatience: lastPatience, report: report)
     #expect(health.stages().filter { $0.state == .stalled }.map(\.name) == ["grab"])

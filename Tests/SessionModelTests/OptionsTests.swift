@@ -33,6 +33,8 @@ import Testing
     options.storage.endBelow = 7
     options.strict = true
     options.exclusions = [.className("Seven")]
+    options.hold = HoldOptions(span: 7)
+    options.hold?.memory = 7
     options.duration = 7_000_000
     options.limits.delay = 7
     options.limits.until = try TimeOfDay(parsing: "07:07")

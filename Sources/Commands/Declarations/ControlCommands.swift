@@ -39,11 +39,60 @@ package enum InputName: String, CaseIterable, RequirableArgument {
 package struct StopCommand: CommandDeclaration {
   package static let configuration = CommandConfiguration(
     commandName: "stop", abstract: "End a recording and wait until its files are finished.",
-    discussion: "The session's id is the only line on standard output. With one recording running none need be named.",
+    discussion: """
+      The session's id is the only line on standard output. With one recording running none need be named.
+
+      What a capture holds (--hold) is given up, and a sentence says how much that was; with --save it becomes a session.
+      """,
     examples: [
       .init("recorder stop", "The one that runs."), .init("recorder stop demo", "The one called demo."),
     ])
 
+  @OptionGroup package var recording: RecordingArgument
+  @Flag(help: "Save what is held.") package var save = false
+  package init() {}
+}
+
+/// `recorder save`
+package struct SaveCommand: CommandDeclaration {
+  package static let configuration = CommandConfiguration(
+    commandName: "save", abstract: "Keep the last minutes of a capture that is held.",
+    discussion: """
+      What recorder start --hold holds becomes a session of the archive, with its sound and its events, while the capture \
+      goes on; the next save may cover the same time again. The session's id is the only line on standard output, and the \
+      session is complete then.
+
+      A session begins with a whole picture, so that it may be two seconds longer than was asked for. When less is held, \
+      that is saved, and a sentence says so. A disk without room for it is refused with 74; it is still held then.
+      """,
+    examples: [
+      .init("recorder save --last 2m --title \"login fails\"", "The last two minutes, with a title."),
+      .init("recorder save", "All that is held."),
+    ])
+
+  @Option(help: ArgumentHelp("Save the last T; all that is held when absent.", valueName: "T"))
+  package var last: TimeSpan?
+  @Option(help: ArgumentHelp("Give the session a title.", valueName: "TEXT")) package var title: String?
+  @Option(help: ArgumentHelp("Give the session a tag.", valueName: "TAG")) package var tag: [String] = []
+  @OptionGroup package var recording: RecordingArgument
+  package init() {}
+}
+
+/// `recorder publish`
+package struct PublishCommand: CommandDeclaration {
+  package static let configuration = CommandConfiguration(
+    commandName: "publish", abstract: "Make a recording of a capture that is held: keep all from now on.",
+    discussion: """
+      The same capture goes on, and recorder stop ends its session as any other. It begins with the last whole picture, at \
+      most two seconds ago, or with --last as long ago as that says. The session's id is the only line on standard output.
+      """,
+    examples: [
+      .init("recorder publish", "From now on."), .init("recorder publish --last 1m", "From a minute ago on."),
+    ])
+
+  @Option(help: ArgumentHelp("Begin with the last T that is held.", valueName: "T")) package var last: TimeSpan?
+  @Option(help: ArgumentHelp("Give the session a title.", valueName: "TEXT")) package var title: String?
+  @Option(help: ArgumentHelp("Give the session a tag.", valueName: "TAG")) package var tag: [String] = []
   @OptionGroup package var recording: RecordingArgument
   package init() {}
 }
@@ -53,9 +102,10 @@ package struct StatusCommand: CommandDeclaration {
   package static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show what is being recorded, and whether every part of it works.",
     discussion: """
-      A recording is idle, recording, paused, degraded (a sound input is missing), stalled (a part of the picture hangs), \
+      A recording is idle, holding (nothing is kept yet), recording, paused, degraded (a sound input is missing), stalled (a part of the picture hangs), \
       stopping, finished or failed. A still screen is no fault: the parts are judged, not the pixels. A recorder that was \
-      killed is shown as failed until the next command closes its session.
+      killed is shown as failed until the next command closes its session; one that was killed while it held a capture \
+      has left nothing, and is not shown.
 
       With --watch a line of JSON comes at each change and once a second, until the recording ends.
       """,

@@ -67,6 +67,11 @@ package struct RecordCommand: CommandDeclaration {
       ("--keep", keep != .always), ("--timeout", timeout != nil), ("--log", log),
       ("--virtual-display", virtualDisplay != nil),
     ]
+    if !command.isEmpty, recording.hold != nil {
+      throw RecorderError(
+        .usage, "--hold and a command exclude each other: a command's recording is kept or not when it ends.",
+        hint: "--keep says when.")
+    }
     if command.isEmpty, let option = needing.first(where: { $0.1 })?.0 {
       throw RecorderError(
         .usage, "\(option) needs a command.", hint: "Write it after --: recorder record \(option) … -- COMMAND.")

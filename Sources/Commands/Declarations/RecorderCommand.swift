@@ -20,9 +20,9 @@ package struct RecorderCommand: CommandDeclaration {
     ],
     subcommands: [
       RecordCommand.self, StartCommand.self, StopCommand.self, StatusCommand.self, MarkCommand.self, PauseCommand.self,
-      ResumeCommand.self, MuteCommand.self, UnmuteCommand.self, GainCommand.self, SplitCommand.self, LogsCommand.self,
-      ListCommand.self, ShowCommand.self, SearchCommand.self, ReplayCommand.self, FrameCommand.self,
-      ExportCommand.self, TagCommand.self, NoteCommand.self,
+      ResumeCommand.self, MuteCommand.self, UnmuteCommand.self, GainCommand.self, SplitCommand.self, SaveCommand.self,
+      PublishCommand.self, LogsCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
+      ReplayCommand.self, FrameCommand.self, ExportCommand.self, TagCommand.self, NoteCommand.self,
       VerifyCommand.self, RecoverCommand.self, ProtectCommand.self, UnprotectCommand.self, DeleteCommand.self,
       GcCommand.self, IndexCommand.self, SourcesCommand.self, DoctorCommand.self, ConfigCommand.self,
       GenerateCommand.self,

@@ -63,6 +63,13 @@ package struct RecordingArguments: ParsableArguments {
     settings: ["audio.codec"], help: ArgumentHelp("How sound is encoded: aac, opus, flac or pcm.", valueName: "CODEC"))
   package var audioCodec = AudioOptions().codec
   @Option(
+    help: ArgumentHelp(
+      "Keep nothing, and hold the last T in memory: recorder save keeps it, recorder publish all from then on.",
+      valueName: "T"))
+  package var hold: TimeSpan?
+  @Option(help: ArgumentHelp("Hold at most so many bytes with --hold; 512M when absent.", valueName: "SIZE"))
+  package var memory: ByteSize?
+  @Option(
     settings: ["limits.duration"],
     help: ArgumentHelp("End after this time: 20, 1:30, 500ms, 20s, 5m, 2h.", valueName: "T"))
   package var duration: TimeSpan?
@@ -118,7 +125,12 @@ package struct RecordingArguments: ParsableArguments {
   package var minFree = ByteSize(bytes: StorageOptions().endBelow)
 
   package init() {}
-  package func validate() throws(RecorderError) { try options.check() }
+  package func validate() throws(RecorderError) {
+    if memory != nil, hold == nil {
+      throw RecorderError(.usage, "--memory needs --hold.", hint: "Write --hold 5m --memory 512M.")
+    }
+    try options.check()
+  }
 
   /// What the command line asks for.
   package var options: RecordingOptions {
@@ -148,6 +160,11 @@ package struct RecordingArguments: ParsableArguments {
     options.storage.syncInterval = sync.nanoseconds
     options.storage.warnBelow = warnFree.bytes
     options.storage.endBelow = minFree.bytes
+    if let hold {
+      var ring = HoldOptions(span: hold.nanoseconds)
+      if let memory { ring.memory = memory.bytes }
+      options.hold = ring
+    }
     options.duration = duration?.nanoseconds
     options.limits.delay = delay?.nanoseconds
     options.limits.until = until

@@ -159,6 +159,17 @@ package final class AudioPipeline: Sendable {
     }
   }
 
+  /// The gaps of inputs that are switched off, or whose device is not there, as far as they have come at `time`.
+  func openGaps(at time: Timestamp, epoch: Int64) -> [Gap] {
+    shared.inputs.compactMap { input -> Gap? in
+      let off = input.offSince
+      guard off != nil || !input.isLive.load(ordering: .relaxed) else { return nil }
+      let since = Timestamp(nanoseconds: max(0, (off ?? input.lastSound.load(ordering: .relaxed)) - epoch))
+      let reason = (off != nil ? .off : input.outage).reason
+      return since < time ? Gap(track: input.role.rawValue, start: since, end: time, reason: reason) : nil
+    }
+  }
+
   /// The loudest sample of each of `inputs` since the last call, 1 being full scale.
   package var levels: [Float] { shared.inputs.map { $0.takeLevel() } }
 

@@ -7,25 +7,37 @@ internal import Threading
 
 /// What a recording can be told while it runs, from any thread.
 extension RecordingSession {
-  /// Carries `request` out. The answer comes at once, except a split's, which comes when the new file has begun.
-  /// - Parameter answer: told the point of the session's time line at which it took effect, or why it did not.
+  /// What a request has done.
+  package struct Effect: Sendable {
+    /// Where on the session's time line, or on a held capture's own.
+    package let time: Timestamp
+    /// The session that it has made.
+    package let session: SessionID?
+  }
+
+  /// Carries `request` out. The answer comes at once, except a split's, which comes when the new file has begun, and a
+  /// save's and a publication's, which come when the session has what it is to have.
+  /// - Parameter answer: told what was done, or why it was not.
   package nonisolated func perform(
-    _ request: ControlRequest, answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void
+    _ request: ControlRequest, answer: @escaping @Sendable (Result<Effect, RecorderError>) -> Void
   ) {
-    let controls = parts.controls
+    let (controls, sink) = (parts.controls, parts.sink)
+    func tell(_ time: Timestamp) { answer(.success(Effect(time: sink.sessionTime(time), session: nil))) }
     do throws(RecorderError) {
       switch request.command {
-      case .pause: answer(.success(try controls.pause()))
-      case .resume: answer(.success(try controls.resume()))
+      case .pause: tell(try controls.pause())
+      case .resume: tell(try controls.resume())
       case .mute:
         guard let input = request.input else {
           throw RecorderError(.usage, "The request does not say which input to mute.")
         }
-        answer(.success(try controls.mute(input)))
-      case .unmute: answer(.success(try controls.unmute(request.input)))
-      case .gain: answer(.success(try controls.setGains(request.gains ?? GainChange())))
-      case .mark: answer(.success(try controls.mark(request.text)))
-      case .split: controls.split(answer)
+        tell(try controls.mute(input))
+      case .unmute: tell(try controls.unmute(request.input))
+      case .gain: tell(try controls.setGains(request.gains ?? GainChange()))
+      case .mark: tell(try controls.mark(request.text))
+      case .split: controls.split { split in answer(split.map { Effect(time: $0, session: nil) }) }
+      case .save: try keeper.save(HoldKeeper.Wish(request), answer: answer)
+      case .publish: try keeper.publish(HoldKeeper.Wish(request), answer: answer)
       case .status, .watch, .start, .stop:
         throw RecorderError(.brokenInvariant, "The request is none to a running session.")
       }
@@ -33,6 +45,16 @@ extension RecordingSession {
       answer(.failure(error))
     }
   }
+
+  private nonisolated var keeper: HoldKeeper {
+    get throws(RecorderError) {
+      guard let hold = parts.hold else { throw HoldKeeper.isPublished }
+      return hold
+    }
+  }
+
+  /// Has what is held saved when the capture ends: by `stop`, by a signal, or by either.
+  package nonisolated func keepHeld(_ ends: HeldEnds) { parts.hold?.keep(at: ends) }
 
   /// Opens the device of `input`, or closes it; while it is closed the input is silent, which is a gap. What is so already
   /// changes nothing.
@@ -68,18 +90,24 @@ extension RecordingSession {
     let current = parts.controls.current
     var status = RecorderStatus(name: name, state: current.state)
     (status.message, status.process, status.session) = (current.message, getpid(), id)
-    status.source = parts.source
-    status.elapsed = (control.stopRequested ?? MonotonicClock.now()) - control.epoch
-    status.stages = stages
-    status.frames = control.frames.load(ordering: .relaxed)
-    status.droppedFrames = control.droppedFrames.load(ordering: .relaxed)
+    status.source = parts.options.source.text
+    let now = Timestamp(nanoseconds: (control.stopRequested ?? MonotonicClock.now()) - control.epoch)
+    status.elapsed = parts.sink.sessionTime(now).nanoseconds
+    status.hold = held
+    status.stages = stages.map { stage in
+      var stage = stage
+      stage.last = stage.last.map(parts.sink.sessionTime)
+      return stage
+    }
+    let before = parts.sink.session?.before ?? OpenSession.Counts()
+    status.frames = control.frames.load(ordering: .relaxed) - before.frames
+    status.droppedFrames = control.droppedFrames.load(ordering: .relaxed) - before.dropped
     let lastFrame = control.lastFrame.load(ordering: .relaxed)
-    status.lastFrame = lastFrame < 0 ? nil : Timestamp(nanoseconds: lastFrame)
-    status.segments = control.segments.load(ordering: .relaxed)
+    status.lastFrame = lastFrame < 0 ? nil : parts.sink.sessionTime(Timestamp(nanoseconds: lastFrame))
     let bytes = control.bytes.load(ordering: .relaxed)
-    status.bytes = bytes
+    if status.hold == nil { (status.segments, status.bytes) = (control.segments.load(ordering: .relaxed), bytes) }
     if let free = archive.bytesFree() {
-      let storage = parts.manifest.value.options.storage
+      let storage = parts.options.storage
       (status.diskFree, status.isDiskLow) = (free, free < storage.warnBelow)
       if bytes > 0, let elapsed = status.elapsed {
         let room = max(0, free - storage.endBelow)
@@ -87,5 +115,33 @@ extension RecordingSession {
       }
     }
     return status
+  }
+  /// What is held; nil when all is kept.
+  private nonisolated var held: RecorderStatus.Hold? {
+    guard parts.sink.session == nil, let ring = parts.sink.ring else { return nil }
+    let held = ring.held
+    return RecorderStatus.Hold(
+      wanted: ring.options.span, span: held.span, bytes: Int64(held.bytes), memory: ring.options.memory,
+      isShort: held.isShort)
+  }
+}
+
+/// The ends that a person asks for, by which what is held is given up.
+package enum HeldEnds: Sendable {
+  /// `recorder stop`.
+  case stop
+  /// The keyboard's signals.
+  case keyboard
+}
+
+extension HoldKeeper.Wish {
+  /// What a client asks for.
+  /// - Throws: `RecorderError` (usage) when it cannot be meant.
+  fileprivate init(_ request: ControlRequest) throws(RecorderError) {
+    if let last = request.last, last < 0 {
+      throw RecorderError(.usage, "A stretch of \(last) ns cannot be kept.", hint: "Give --last a length of time.")
+    }
+    if request.tags?.contains("") == true { throw RecorderError(.usage, "A tag of no letters finds nothing.") }
+    (last, title, tags) = (request.last, request.title, request.tags ?? [])
   }
 }

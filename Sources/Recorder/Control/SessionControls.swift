@@ -7,27 +7,31 @@ internal import Threading
 /// point of the session's time line, which it returns; what is so already is no error and changes nothing.
 final class SessionControls: Sendable {
   private struct State {
-    var machine = RecordingStateMachine(.recording)
+    var machine: RecordingStateMachine
     var pausedSince: Timestamp?
     var mutedSince: [ControlRequest.Input: Timestamp] = [:]
     /// Why it is degraded, stalled or failed.
     var message: String?
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let control: PipelineControl
   private let audio: AudioPipeline?
   private let report: @Sendable (Event) -> Void
   private let follow: @Sendable (RecordingState, String?) -> Void
 
-  /// - Parameter follow: told each state that the recording takes, and one sentence why when something is wrong, in
-  ///   order; it must not call back.
+  /// - Parameters:
+  ///   - isHeld: whether nothing is kept until somebody asks for it.
+  ///   - follow: told each state that the recording takes, and one sentence why when something is wrong, in order; it
+  ///     must not call back.
   init(
-    control: PipelineControl, audio: AudioPipeline?, report: @escaping @Sendable (Event) -> Void,
+    control: PipelineControl, audio: AudioPipeline?, isHeld: Bool, report: @escaping @Sendable (Event) -> Void,
     follow: @escaping @Sendable (RecordingState, String?) -> Void
   ) {
+    let machine = RecordingStateMachine(isHeld ? .holding : .recording)
+    state = Mutex(State(machine: machine))
     (self.control, self.audio, self.report, self.follow) = (control, audio, report, follow)
-    follow(.recording, nil)
+    follow(machine.state, nil)
   }
 
   /// What it is doing, and one sentence why when something is wrong.
@@ -62,7 +66,7 @@ final class SessionControls: Sendable {
       state.pausedSince = nil
       control.resume(at: control.epoch + now.nanoseconds)
       audio?.hear(nil, from: now, because: .pause)
-      reportPause(from: since, to: now)
+      for gap in pauseGaps(from: since, to: now) { report(gap) }
       report(Event(time: now, kind: .resume))
       return now
     }
@@ -88,7 +92,7 @@ final class SessionControls: Sendable {
       for input in ControlRequest.Input.allCases where input == wanted ?? input {
         guard let since = state.mutedSince.removeValue(forKey: input) else { continue }
         audio?.hear(input.rawValue, from: now, because: .mute)
-        reportMute(of: input, from: since, to: now)
+        report(muteGap(of: input, from: since, to: now))
         report(Event(time: now, kind: .unmute, text: input.rawValue))
       }
       return now
@@ -155,10 +159,11 @@ final class SessionControls: Sendable {
   /// - Parameter answer: told where it began, or why it did not.
   func split(_ answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void) {
     let refusal: RecorderError? = state.withLock { state in
+      if state.machine.isHeld { return Self.held }
       switch state.machine.state {
       case .idle, .stopping, .finished, .failed: return Self.ending
       case .paused: return Self.paused
-      case .recording, .degraded, .stalled:
+      case .recording, .holding, .degraded, .stalled:
         control.split { split in answer(split.map(\.time)) }
         return nil
       }
@@ -169,29 +174,40 @@ final class SessionControls: Sendable {
   /// Notes what the health of the stages is.
   func note(_ trigger: RecordingTrigger, message: String?) {
     locked { state in
+      // What is said of its end stays.
+      guard state.machine.state.isLive else { return }
       state.machine.apply(trigger)
       let isWrong = state.machine.state == .degraded || state.machine.state == .stalled
       state.message = isWrong ? message : nil
     }
   }
 
+  /// Notes that a held capture has become a recording.
+  func wasPublished() { state.withLock { _ = $0.machine.apply(.publish) } }
+
   /// Notes that the recording begins to end.
   func willStop() { locked { _ = $0.machine.apply(.stop) } }
 
   /// Reports the stretches that were still paused or muted at the end.
   func closeGaps(at end: Timestamp) {
+    for gap in openGaps(at: end) { report(gap) }
+    state.withLock { state in (state.pausedSince, state.mutedSince) = (nil, [:]) }
+  }
+
+  /// The stretches that are still paused or muted at `time`, as far as they have come.
+  func openGaps(at time: Timestamp) -> [Gap] {
     state.withLock { state in
-      if let since = state.pausedSince { reportPause(from: since, to: max(since, end)) }
-      for (input, since) in state.mutedSince { reportMute(of: input, from: since, to: max(since, end)) }
-      (state.pausedSince, state.mutedSince) = (nil, [:])
+      let paused = state.pausedSince.map { pauseGaps(from: $0, to: max($0, time)) } ?? []
+      return paused + state.mutedSince.map { muteGap(of: $0.key, from: $0.value, to: max($0.value, time)) }
     }
   }
 
   /// Notes how it ended.
-  func didStop(_ error: RecorderError?) {
+  /// - Parameter message: what there is to say when nothing went wrong.
+  func didStop(_ error: RecorderError?, message: String? = nil) {
     locked { state in
       state.machine.apply(error == nil ? .finish : .fail)
-      state.message = error?.message
+      state.message = error?.message ?? message
     }
   }
 
@@ -215,20 +231,22 @@ final class SessionControls: Sendable {
     }
   }
 
-  private func reportPause(from start: Timestamp, to end: Timestamp) {
-    for track in [Track.video] + (audio?.inputs ?? []) { reportGap(track, from: start, to: end, "paused") }
+  private func pauseGaps(from start: Timestamp, to end: Timestamp) -> [Gap] {
+    ([Track.video] + (audio?.inputs ?? [])).map { Gap(track: $0, start: start, end: end, reason: "paused") }
   }
 
-  private func reportMute(of input: ControlRequest.Input, from start: Timestamp, to end: Timestamp) {
-    reportGap(input.rawValue, from: start, to: end, "muted")
+  private func muteGap(of input: ControlRequest.Input, from start: Timestamp, to end: Timestamp) -> Gap {
+    Gap(track: input.rawValue, start: start, end: end, reason: "muted")
   }
 
-  private func reportGap(_ track: String, from start: Timestamp, to end: Timestamp, _ reason: String) {
-    report(Event(time: end, kind: .gap, gap: Gap(track: track, start: start, end: end, reason: reason)))
-  }
+  private func report(_ gap: Gap) { report(Event(time: gap.end, kind: .gap, gap: gap)) }
 
   /// The refusal of a recording that ends.
   static var ending: RecorderError { RecorderError(.busy, "The recording is just ending.") }
+  /// The refusal of a new file while nothing is kept.
+  private static var held: RecorderError {
+    RecorderError(.busy, "A held capture has no files.", hint: "recorder publish makes a recording of it.")
+  }
   /// The refusal of a new file while paused.
   private static var paused: RecorderError {
     RecorderError(.busy, "A paused recording has no frame for a new file to begin with.", hint: "Resume it first.")

@@ -6,8 +6,10 @@ import Synchronization
 /// Tells the hooks what happens to one recording. What happens before its session is known waits for it.
 final class SessionHooks: Sendable {
   private struct Content {
+    var hasBegun = false
+    /// Nil while a capture is held.
     var session: SessionID?
-    var waiting: [@Sendable (SessionID) -> HookMessage] = []
+    var waiting: [@Sendable (SessionID?) -> HookMessage] = []
     var isWell = true
   }
 
@@ -17,18 +19,21 @@ final class SessionHooks: Sendable {
 
   init(_ runner: HookRunner, in archive: ArchiveLocation) { (self.runner, self.archive) = (runner, archive) }
 
-  /// It records: `session` is its name.
-  func began(_ session: SessionID) {
+  /// It records: `session` is its name; nil is a capture that is held.
+  func began(_ session: SessionID?) {
     var message = HookMessage(.started, session, in: archive)
-    message.state = .recording
+    message.state = session == nil ? .holding : .recording
     runner.raise(message)
     let waiting = content.withLock { content in
-      content.session = session
+      (content.hasBegun, content.session) = (true, session)
       defer { content.waiting = [] }
       return content.waiting
     }
     for make in waiting { runner.raise(make(session)) }
   }
+
+  /// What was held is recorded as `session` from now on.
+  func wasPublished(_ session: SessionID?) { content.withLock { $0.session = session } }
 
   /// Takes the state that it is in now, and why when something is wrong.
   func note(_ state: RecordingState, _ text: String?) {
@@ -69,20 +74,20 @@ final class SessionHooks: Sendable {
   /// It has ended.
   /// - Parameter isSaved: whether its session stays in the archive.
   func ended(_ outcome: RecordingSession.Outcome, isSaved: Bool) {
-    var message = HookMessage(.stopped, outcome.manifest.id, in: archive)
+    let manifest = outcome.manifest
+    var message = HookMessage(.stopped, manifest?.id, in: archive)
     message.state = outcome.error == nil ? .finished : .failed
-    message.reason = outcome.manifest.end?.reason
-    message.time = outcome.manifest.end?.time
-    (message.message, message.exitCode) = (outcome.error?.message, outcome.error?.code.rawValue)
+    (message.reason, message.time) = (outcome.end.reason, outcome.end.time)
+    (message.message, message.exitCode) = (outcome.error?.message ?? outcome.loss, outcome.error?.code.rawValue)
     runner.raise(message)
-    if isSaved { runner.raise(HookMessage(.saved, outcome.manifest.id, in: archive)) }
+    if isSaved, let manifest { runner.raise(HookMessage(.saved, manifest.id, in: archive)) }
   }
 
-  private func raise(_ make: @escaping @Sendable (SessionID) -> HookMessage) {
-    let session = content.withLock { content in
-      if content.session == nil, content.waiting.count < HookRunner.capacity { content.waiting.append(make) }
-      return content.session
+  private func raise(_ make: @escaping @Sendable (SessionID?) -> HookMessage) {
+    let (hasBegun, session) = content.withLock { content in
+      if !content.hasBegun, content.waiting.count < HookRunner.capacity { content.waiting.append(make) }
+      return (content.hasBegun, content.session)
     }
-    if let session { runner.raise(make(session)) }
+    if hasBegun { runner.raise(make(session)) }
   }
 }

@@ -10,6 +10,7 @@ extension CaptureDirector {
   func perform(_ request: ControlRequest, _ answer: @escaping @Sendable (ControlResponse) -> Void) {
     switch request.command {
     case .stop:
+      if request.keeps == true { session?.keepHeld(.stop) }
       stop { [self] result in
         answer(response(result.flatMap { ended in ended.outcome?.error.map { .failure($0) } ?? .success(nil) }))
       }
@@ -18,19 +19,27 @@ extension CaptureDirector {
     }
   }
 
-  private func response(_ result: Result<Timestamp?, RecorderError>) -> ControlResponse {
+  private func response(_ result: Result<RecordingSession.Effect?, RecorderError>) -> ControlResponse {
     switch result {
-    case .success(let time): ControlResponse(status, time: time)
+    case .success(let effect): ControlResponse(status, time: effect?.time, session: effect?.session)
     case .failure(let error): ControlResponse(error, status: status)
     }
   }
 
   /// Tells the recording that runs.
-  /// - Parameter answer: told the point of its time line at which it took effect, or why it did not.
-  func tell(_ request: ControlRequest, _ answer: @escaping @Sendable (Result<Timestamp, RecorderError>) -> Void) {
+  /// - Parameter answer: told what was done, or why it was not.
+  func tell(
+    _ request: ControlRequest, _ answer: @escaping @Sendable (Result<RecordingSession.Effect, RecorderError>) -> Void
+  ) {
     guard let session else {
       return answer(.failure(RecorderError(.busy, "The recording has not begun yet.", hint: "Try again.")))
     }
-    session.perform(request, answer: answer)
+    session.perform(request) { [self] result in
+      if case .success(let effect) = result {
+        if request.command == .publish { wasPublished(session) }
+        if request.command == .save, let saved = effect.session { announce(saved: saved) }
+      }
+      answer(result)
+    }
   }
 }

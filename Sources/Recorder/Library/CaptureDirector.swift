@@ -13,7 +13,7 @@ final class CaptureDirector: Sendable {
   let broadcast = StateBroadcast()
   private let options: RecorderOptions
   private let archive: ArchiveLocation
-  private let name: String
+  let name: String
   private let notify: @Sendable (String) -> Void
   private let hooks: HookRunner
   private let carrier = Carrier()
@@ -44,6 +44,17 @@ final class CaptureDirector: Sendable {
   func wish(_ share: RecordingOptions?, answer: @escaping CaptureAnswer.Taker) {
     wish(.share(share != nil), answer) { content in
       if share == nil || content.share == nil { content.share = share }
+    }
+  }
+
+  /// Notes that the held capture `session` has become a recording.
+  func wasPublished(_ session: RecordingSession) {
+    guard let captured = session.id.map({ CapturedSession($0, in: archive) }) else { return }
+    content.withLock { content in
+      guard content.session === session else { return }
+      content.captured = captured
+      content.follower?.attach(captured)
+      content.hooks?.wasPublished(session.id)
     }
   }
 
@@ -191,7 +202,7 @@ final class CaptureDirector: Sendable {
     }
     switch result {
     case .success(let session):
-      let captured = CapturedSession(session.id, in: archive)
+      let captured = session.id.map { CapturedSession($0, in: archive) }
       follower.attach(captured)
       hooks.began(session.id)
       let watch = EndWatch(of: session, recording) { [weak self] reason, error in
@@ -199,6 +210,7 @@ final class CaptureDirector: Sendable {
       }
       content.withLock { content in
         (content.session, content.captured, content.watch, content.hooks) = (session, captured, watch, hooks)
+        content.follower = follower
         content.sessionHasMicrophone = microphone
       }
       return .success(CaptureAnswer(session: captured))
@@ -217,11 +229,13 @@ final class CaptureDirector: Sendable {
 
   private func end(_ session: RecordingSession, _ ending: CaptureWishes.Ending) async -> CaptureAnswer {
     let outcome = await session.stop(ending.reason, error: ending.error, command: ending.command)
-    let answer = CaptureAnswer(session: CapturedSession(session.id, in: archive, outcome: outcome), outcome: outcome)
+    let captured = session.id.map { CapturedSession($0, in: archive, outcome: outcome) }
+    let answer = CaptureAnswer(session: captured, outcome: outcome)
     let hooks = content.withLock { content in
       content.watch?.cancel()
       defer { content.hooks = nil }
       (content.session, content.captured, content.watch, content.ending) = (nil, nil, nil, nil)
+      content.follower = nil
       (content.last, content.lastStatus) = (answer, session.status(name: name))
       return content.hooks
     }

@@ -6,6 +6,8 @@ public struct CaptureState: Hashable, Sendable {
   public enum Phase: String, Hashable, Sendable, CaseIterable {
     /// Nothing has been captured yet.
     case idle
+    /// The newest stretch is held in memory, and nothing is kept.
+    case holding
     /// Picture and sound are being recorded.
     case recording
     /// The session's time goes on, and nothing is recorded.
@@ -33,10 +35,10 @@ public struct CaptureState: Hashable, Sendable {
     (self.phase, self.message, self.session) = (phase, message, session)
   }
 
-  /// Whether there is a recording that has not ended yet.
+  /// Whether there is a recording that has not ended yet; a capture of which nothing is kept is none.
   public var isRecording: Bool {
     switch phase {
-    case .idle, .finished, .failed: false
+    case .idle, .holding, .finished, .failed: false
     case .recording, .paused, .degraded, .stalled, .stopping: true
     }
   }
@@ -47,6 +49,7 @@ extension CaptureState.Phase {
     self =
       switch state {
       case .idle: .idle
+      case .holding: .holding
       case .recording: .recording
       case .paused: .paused
       case .degraded: .degraded

@@ -61,6 +61,7 @@ struct CaptureWishes {
   var hooks: SessionHooks?
   /// Whether its microphone is on.
   var sessionHasMicrophone = false
+  var follower: SessionFollower?
   var watch: EndWatch?
   /// Why the recording has to end even when another is wished after it.
   var ending: Ending?

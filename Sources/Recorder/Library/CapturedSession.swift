@@ -25,8 +25,8 @@ public struct CapturedSession: Hashable, Sendable {
     folder = archive.folder(of: id)
     end = outcome.map { outcome in
       End(
-        duration: .nanoseconds(outcome.manifest.duration.nanoseconds),
-        reason: (outcome.manifest.end?.reason ?? .failed).rawValue, error: outcome.error.map(CaptureError.init))
+        duration: .nanoseconds(outcome.end.time.nanoseconds), reason: outcome.end.reason.rawValue,
+        error: outcome.error.map(CaptureError.init))
     }
   }
 }

@@ -140,7 +140,7 @@ extension ScreenRecorder {
     let result = await withCheckedContinuation { continuation in
       director.tell(request) { continuation.resume(returning: $0) }
     }
-    return try translated { () throws(RecorderError) in .nanoseconds(try result.get().nanoseconds) }
+    return try translated { () throws(RecorderError) in .nanoseconds(try result.get().time.nanoseconds) }
   }
 }
 
@@ -170,6 +170,15 @@ extension ScreenRecorder {
 
   /// Tells the hooks that the session of a wrapped command stays in the archive.
   package func announce(saved session: SessionID) { director.announce(saved: session) }
+
+  /// The name by which it is controlled; empty when it is not.
+  package var name: String { director.name }
+
+  /// Whether a capture is held of which nothing is kept.
+  package var isHolding: Bool { director.session.map { $0.id == nil } ?? false }
+
+  /// Has what is held saved when a signal ends the capture, of which nobody would hear what it loses.
+  package func keepHeldAtSignals() { director.session?.keepHeld(.keyboard) }
 
   /// How far the recording is; nil when there is none.
   package var progress: RecordingSession.Progress? { director.session?.progress }

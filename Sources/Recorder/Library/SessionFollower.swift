@@ -6,6 +6,7 @@ internal import Threading
 /// Passes the states of one recording on, from when its session is known.
 final class SessionFollower: Sendable {
   private struct Content {
+    var isAttached = false
     var session: CapturedSession?
     var phase = CaptureState.Phase.recording
     var message: String?
@@ -25,17 +26,17 @@ final class SessionFollower: Sendable {
     }
   }
 
-  /// Begins to pass on.
-  func attach(_ session: CapturedSession) {
+  /// Begins to pass on; nil is a capture that is held, which may get a session later.
+  func attach(_ session: CapturedSession?) {
     content.withLock { content in
-      content.session = session
+      (content.isAttached, content.session) = (true, session)
       tell(content)
     }
   }
 
   private func tell(_ content: Content) {
-    guard let session = content.session else { return }
-    broadcast.change { $0 = CaptureState(content.phase, message: content.message, session: session) }
+    guard content.isAttached else { return }
+    broadcast.change { $0 = CaptureState(content.phase, message: content.message, session: content.session) }
   }
 }
 

@@ -18,8 +18,7 @@ struct MediaFiles: ~Copyable {
     let start: Timestamp
   }
 
-  private let session: SessionWriter
-  private let manifest: SessionManifest
+  private let session: OpenSession
   private let control: PipelineControl
   private let streams: [StreamDescription]
   private let metadata: [String: String]
@@ -30,24 +29,22 @@ struct MediaFiles: ~Copyable {
   private var closedBytes: Int64 = 0
 
   /// Begins the first file, which the manifest names already.
-  /// - Parameter fileDescriptor: the file, which is taken over.
   /// - Throws: `RecorderError` when the file cannot be begun.
-  init(
-    fileDescriptor: Int32, streams: [StreamDescription], metadata: [String: String], session: SessionWriter,
-    manifest: SessionManifest, control: PipelineControl
-  ) throws(RecorderError) {
+  init(_ new: NewSession, streams: [StreamDescription], control: PipelineControl) throws(RecorderError) {
     let container = try ContainerWriter(
-      format: .matroska, fileDescriptor: fileDescriptor, streams: streams, metadata: metadata)
+      format: .matroska, fileDescriptor: new.fileDescriptor, streams: streams, metadata: new.metadata)
     current = Open(container: container, index: 0, start: .zero)
-    (self.session, self.manifest, self.control) = (session, manifest, control)
-    (self.streams, self.metadata) = (streams, metadata)
+    (session, self.control) = (new.session, control)
+    (self.streams, metadata) = (streams, new.metadata)
   }
 
-  /// Adds a packet to the file that holds its time.
+  /// Adds a packet, whose times are the capture's, to the file that holds its time.
   /// - Throws: `RecorderError` (writeFailed, cannotCreate).
   mutating func write(_ item: consuming MuxItem) throws(RecorderError) {
-    let (stream, time, startsSegment) = (item.stream, item.packet.pts, item.startsSegment)
+    let (stream, startsSegment) = (item.stream, item.startsSegment)
     var packet = item.takePacket()
+    packet.shift(by: -session.origin.nanoseconds)
+    let time = packet.pts
     if startsSegment, time > current.start { try begin(at: time) }
     let bit = UInt64(1) << UInt64(stream)
     if late & bit != 0 {
@@ -70,14 +67,14 @@ struct MediaFiles: ~Copyable {
     // Of a second split within the sound's delay, the first one's sound is in no file's way any more.
     try finishPrevious()
     let index = current.index + 1
-    let (descriptor, file) = try session.createSegment(index + 1)
+    let (descriptor, file) = try session.writer.createSegment(index + 1)
     let container = try ContainerWriter(
       format: .matroska, fileDescriptor: descriptor, streams: streams, metadata: metadata)
-    try manifest.update(session) { manifest in
+    try session.manifest.update(session.writer) { manifest in
       manifest.segments[index - 1].end = time
       manifest.segments.append(Manifest.Segment(file: file, start: time))
     }
-    try session.append(Event(time: time, kind: .split, text: "\(index + 1)"))
+    try session.writer.append(Event(time: time, kind: .split, text: "\(index + 1)"))
     control.log?.note(.info, .archive, "A new media file begins.", ["number": "\(index + 1)", "at": "\(time)"])
     let next = Open(container: container, index: index, start: time)
     previous = exchange(&current, with: next)
@@ -93,7 +90,7 @@ struct MediaFiles: ~Copyable {
     late = 0
     let (index, bytes) = (file.index, try file.container.finish())
     closedBytes += bytes
-    try manifest.update(session) { manifest in manifest.segments[index].bytes = bytes }
+    try session.manifest.update(session.writer) { manifest in manifest.segments[index].bytes = bytes }
   }
 
   /// Hands all that was written to the kernel.

@@ -5,17 +5,19 @@ import Synchronization
 internal import Threading
 
 /// The mux thread's work: writes packets to the media file as they come, hands everything on to the kernel at least once
-/// a second, and notes in the event track that the recorder lives.
+/// a second, and notes in the event track that the recorder lives. While the capture is held, packets go into its ring.
 ///
 /// Packets of picture and sound come within a fraction of a second of each other, which Matroska's clusters allow, so
 /// they are written in the order they come and none waits for a stream that is silent.
 struct MuxLoop: ~Copyable {
-  var files: MediaFiles
-  let writer: SessionWriter
-  let control: PipelineControl
-  let packets: BoundedQueue<MuxItem>
+  /// Nil while the capture is held.
+  private var files: MediaFiles?
+  private let sink: CaptureSink
+  private let streams: [StreamDescription]
+  private let control: PipelineControl
+  private let packets: BoundedQueue<MuxItem>
   /// Takes events that are for the person too.
-  let report: @Sendable (Event) -> Void
+  private let report: @Sendable (Event) -> Void
   private var mayBeBlack = true
   private var unflushed = false
   private var nextFlush: Int64 = 0
@@ -31,42 +33,83 @@ struct MuxLoop: ~Copyable {
   /// A grab thread unheard of for so many ns is not attested: two heartbeats and some.
   private static var heartbeatTolerance: Int64 { 2_500_000_000 }
 
+  /// - Parameter new: the session to write into; nil holds what comes in the sink's ring.
+  /// - Throws: `RecorderError` when the file cannot be begun.
   init(
-    files: consuming MediaFiles, writer: SessionWriter, control: PipelineControl,
+    _ new: NewSession?, sink: CaptureSink, streams: [StreamDescription], control: PipelineControl,
     packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
-  ) {
-    self.files = files
-    (self.writer, self.control, self.packets, self.report) = (writer, control, packets, report)
+  ) throws(RecorderError) {
+    if let new { files = try MediaFiles(new, streams: streams, control: control) }
+    (self.sink, self.streams, self.control, self.packets, self.report) = (sink, streams, control, packets, report)
   }
 
-  /// Writes until the queue is closed and empty, then finishes the files.
-  /// - Returns: the bytes of all files, and of the last one.
+  /// Works until the queue is closed and empty, then finishes the files.
+  /// - Returns: the bytes of all files, and of the last one; of none when nothing was kept.
   /// - Throws: `RecorderError` (writeFailed) when the disk takes no more; what was written before stays.
   mutating func run() throws(RecorderError) -> (all: Int64, last: Int64) {
     nextFlush = MonotonicClock.now() + Self.flushInterval
     nextAlive = MonotonicClock.now() + Self.aliveInterval
     while true {
       switch packets.pop(until: min(nextAlive, unflushed ? nextFlush : .max)) {
-      case .element(let item):
-        control.writingSince.store(MonotonicClock.now(), ordering: .relaxed)
-        let frame = item.stream == VideoEncodeLoop.stream ? item.packet.pts.nanoseconds : nil
-        try files.write(item)
-        if let frame { control.lastWritten.store(frame, ordering: .relaxed) }
-        unflushed = true
-        if !hasStarted { try start() }
+      case .element(let item): try take(item)
       case .timedOut: break
-      case .closed: return try files.finish()
+      case .closed:
+        if let publication = sink.closeOffers() { try publish(publication) }
+        guard var files = files.take() else { return (0, 0) }
+        return try files.finish()
       }
+      if let publication = sink.takeOffer() { try publish(publication) }
       try keepUp(at: MonotonicClock.now())
       control.writingSince.store(0, ordering: .relaxed)
     }
   }
 
-  /// The recording counts as started when its first packet is on disk.
+  private mutating func take(_ item: consuming MuxItem) throws(RecorderError) {
+    control.writingSince.store(MonotonicClock.now(), ordering: .relaxed)
+    let frame = item.stream == VideoEncodeLoop.stream ? item.packet.pts.nanoseconds : nil
+    defer { if let frame { control.lastWritten.store(frame, ordering: .relaxed) } }
+    if var files = files.take() {
+      try files.write(item)
+      self.files = consume files
+      unflushed = true
+    } else {
+      sink.ring?.add(item)
+    }
+    if !hasStarted { try start() }
+  }
+
+  /// The recording counts as started when its first packet is on disk, or held.
   private mutating func start() throws(RecorderError) {
     try flush()
     hasStarted = true
     _ = control.started.tryPush(true)
+  }
+
+  /// Goes on in a session, which first gets what is held from its beginning on. What is captured meanwhile is put behind
+  /// that, so that a slow disk keeps nobody from capturing until the ring is full.
+  private mutating func publish(_ publication: CaptureSink.Publication) throws(RecorderError) {
+    guard files == nil, let ring = sink.ring else { return }
+    do throws(RecorderError) {
+      let begun = try MediaFiles(publication.new, streams: streams, control: control)
+      try sink.publish(publication.new.session)
+      files = consume begun
+    } catch {
+      // The capture is held as before.
+      return publication.answer(error)
+    }
+    control.refreshInterval.store(.max, ordering: .relaxed)
+    do throws(RecorderError) {
+      while let item = ring.takePacket() {
+        try take(item)
+        while ring.hasRoom, let next = packets.tryPop() { ring.add(next) }
+        try keepUp(at: MonotonicClock.now())
+      }
+      try flush()
+    } catch {
+      publication.answer(error)
+      throw error
+    }
+    publication.answer(nil)
   }
 
   private mutating func keepUp(at now: Int64) throws(RecorderError) {
@@ -76,11 +119,12 @@ struct MuxLoop: ~Copyable {
     }
     guard now >= nextAlive else { return }
     nextAlive = now + Self.aliveInterval
+    let time = Timestamp(nanoseconds: now - control.epoch)
+    if files == nil, let text = sink.ring?.warning() { report(Event(time: time, kind: .warning, text: text)) }
     // Attests only what the grab thread saw: a screen it cannot look at is not called still.
     let seen = control.heartbeat.load(ordering: .relaxed)
-    let time = Timestamp(nanoseconds: now - control.epoch)
     guard hasStarted, now - seen < Self.heartbeatTolerance else { return }
-    try writer.append(Event(time: time, kind: .alive))
+    try sink.append(Event(time: time, kind: .alive))
     lookForBlackness(at: time)
   }
 
@@ -97,7 +141,9 @@ struct MuxLoop: ~Copyable {
   }
 
   private mutating func flush() throws(RecorderError) {
+    guard var files = files.take() else { return }
     try files.flush()
+    self.files = consume files
     unflushed = false
   }
 }

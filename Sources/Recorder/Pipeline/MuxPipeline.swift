@@ -4,7 +4,7 @@ import SessionModel
 import Synchronization
 internal import Threading
 
-/// The thread that writes the media files.
+/// The thread that writes the media files, or fills the ring.
 final class MuxPipeline: Sendable {
   private let packets: BoundedQueue<MuxItem>
   private let thread: WorkerThread
@@ -17,26 +17,23 @@ final class MuxPipeline: Sendable {
 
   /// Opens the file on its thread and begins to write what comes through `packets`.
   /// - Parameters:
-  ///   - fileDescriptor: the media file, which the thread takes over.
+  ///   - new: the session to write into; nil holds what comes in the sink's ring.
   ///   - streams: the encoded streams, in the order of the file.
   /// - Throws: `RecorderError` when the file cannot be begun.
   init(
-    fileDescriptor: Int32, streams: [StreamDescription], metadata: [String: String], writer: SessionWriter,
-    manifest: SessionManifest, control: PipelineControl, packets: BoundedQueue<MuxItem>,
-    report: @escaping @Sendable (Event) -> Void
+    _ new: NewSession?, sink: CaptureSink, streams: [StreamDescription], control: PipelineControl,
+    packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     (self.packets, self.control) = (packets, control)
     let opened = BoundedQueue<RecorderError?>(capacity: 1)
     let result = result
     thread = try WorkerThread(name: "mux") {
       do throws(RecorderError) {
-        let files = try MediaFiles(
-          fileDescriptor: fileDescriptor, streams: streams, metadata: metadata, session: writer, manifest: manifest,
-          control: control)
+        var loop = try MuxLoop(new, sink: sink, streams: streams, control: control, packets: packets, report: report)
         _ = opened.push(nil)
-        var loop = MuxLoop(files: files, writer: writer, control: control, packets: packets, report: report)
         _ = result.push(.success(try loop.run()))
       } catch {
+        sink.closeOffers()?.answer(error)
         _ = opened.tryPush(error)
         control.fail(.writeFailed, error)
         control.writingSince.store(0, ordering: .relaxed)
@@ -49,8 +46,12 @@ final class MuxPipeline: Sendable {
     if let error = opened.pop() ?? nil { throw error }
   }
 
+  /// Has the thread look at what the sink offers it.
+  func wake() { packets.interrupt() }
+
   /// Writes what is left, finishes the files and joins the thread.
-  /// - Returns: the bytes of all files and of the last one, as far as they are known, and what went wrong.
+  /// - Returns: the bytes of all files and of the last one, as far as they are known and there are any, and what went
+  ///   wrong.
   func finish() -> (bytes: Int64, last: Int64?, error: RecorderError?) {
     packets.close()
     let ended = result.pop()

@@ -28,6 +28,11 @@ final class PipelineControl: Sendable {
   let writingSince = Atomic<Int64>(0)
   /// Whether the next frame is to be a whole one that needs no other.
   let needsKeyframe = Atomic<Bool>(false)
+  /// Nanoseconds after which a picture that does not change is encoded once more as a whole one; `.max` while the file
+  /// has no use for that.
+  let refreshInterval = Atomic<Int64>(.max)
+  /// From when on a picture is wanted whether it changed or not, in monotonic ns; `.max` while nobody wants one.
+  let refreshTime = Atomic<Int64>(.max)
   /// Those who wait for a new file.
   let splits = SplitRequests()
   /// The stretch in which no frames are wanted: from its start to its end, which is `.max` while it lasts.

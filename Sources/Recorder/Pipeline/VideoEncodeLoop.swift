@@ -24,6 +24,7 @@ struct VideoEncodeLoop: ~Copyable {
   let filled: BoundedQueue<EncodeJob>
   let packets: BoundedQueue<MuxItem>
   private var last: EncodeJob?
+  private var lastKeyframe = Timestamp.zero
 
   /// Pictures in flight: one being filled, one waiting, one being encoded (DESIGN section 6), and the one kept back.
   static var pictures: Int { 4 }
@@ -42,13 +43,18 @@ struct VideoEncodeLoop: ~Copyable {
   /// that the file lasts as long as the recording did, and flushes the encoder.
   /// - Throws: `RecorderError` when the encoder fails.
   mutating func run() throws(RecorderError) {
-    while let job = filled.pop() {
-      control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
-      try encode(job.picture, at: job.time, keyframe: job.keyframe, startsSegment: job.startsSegment)
-      control.encodingSince.store(0, ordering: .relaxed)
-      control.lastEncoded.store(job.time.nanoseconds, ordering: .relaxed)
-      if let previous = last.take() { _ = free.tryPush(previous.picture) }
-      last = consume job
+    loop: while true {
+      switch filled.pop(until: refreshDue) {
+      case .element(let job):
+        control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
+        try encode(job.picture, at: job.time, keyframe: job.keyframe, startsSegment: job.startsSegment)
+        control.encodingSince.store(0, ordering: .relaxed)
+        control.lastEncoded.store(job.time.nanoseconds, ordering: .relaxed)
+        if let previous = last.take() { _ = free.tryPush(previous.picture) }
+        last = consume job
+      case .timedOut: try refresh()
+      case .closed: break loop
+      }
     }
     let packets = packets
     control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
@@ -60,10 +66,38 @@ struct VideoEncodeLoop: ~Copyable {
     try encoder.finish { packet in _ = packets.push(MuxItem(packet: packet, stream: Self.stream)) }
   }
 
+  /// When the last picture is to be encoded once more, in monotonic ns.
+  private var refreshDue: Int64 {
+    guard last != nil else { return .max }
+    let interval = control.refreshInterval.load(ordering: .relaxed)
+    let regular = interval == .max ? .max : control.epoch + lastKeyframe.nanoseconds + interval
+    let due = min(regular, control.refreshTime.load(ordering: .relaxed))
+    // Where pictures come, the next one does it: it is waited for.
+    return due == .max ? .max : due + Self.refreshPatience
+  }
+
+  /// Nanoseconds that the next picture is waited for: six at 30 a second.
+  private static var refreshPatience: Int64 { 200_000_000 }
+
+  /// Encodes the last picture once more, whole, when that is due.
+  private mutating func refresh() throws(RecorderError) {
+    let now = MonotonicClock.now()
+    guard now >= refreshDue, control.stopRequested == nil, let job = last.take() else { return }
+    try encode(job.picture, at: Timestamp(nanoseconds: now - control.epoch), keyframe: true)
+    last = consume job
+  }
+
   private mutating func encode(
     _ picture: borrowing Picture, at time: Timestamp, keyframe: Bool, startsSegment: Bool = false
   ) throws(RecorderError) {
     let packets = packets
+    let keyframe = keyframe || time - lastKeyframe >= control.refreshInterval.load(ordering: .relaxed)
+    if keyframe { lastKeyframe = time }
+    let wish = control.refreshTime.load(ordering: .relaxed)
+    if control.epoch + time.nanoseconds >= wish {
+      // A later wish stays.
+      _ = control.refreshTime.compareExchange(expected: wish, desired: .max, ordering: .relaxed)
+    }
     try encoder.encode(picture, at: time, keyframe: keyframe) { packet in
       var packet = packet
       // How long it stays is not known yet, and the file must not last longer than the recording.
@@ -79,6 +113,9 @@ enum VideoTiming {
   static let tick: Int64 = 1_000_000
   /// After so long a frame is made a keyframe, so that a seek never decodes more than that.
   static let keyframeInterval: Int64 = 5_000_000_000
+  /// The same while the capture is held, where it is also how exactly a stretch can be cut, and what a still screen costs:
+  /// a whole picture each time.
+  static let heldKeyframeInterval: Int64 = 2_000_000_000
   /// Between two signs of life of the grab thread on a still screen; `alive` events rest on them, and so does the health
   /// of the stage: a quarter of the time in which a hang is to be known.
   static let heartbeatInterval: Int64 = 500_000_000

@@ -142,6 +142,12 @@ final class VideoPipeline: Sendable {
     }
   }
 
+  /// Has a picture of `time` (monotonic ns) or later encoded even when none comes by itself: the last one once more then.
+  func refresh(at time: Int64) {
+    control.refreshTime.store(time, ordering: .relaxed)
+    filled.interrupt()
+  }
+
   /// Waits for both threads, which `control.stop` and the end of the source let run out.
   /// - Parameter encoderPatience: ns for which an encoder may be at one frame before it is given up.
   /// - Returns: what went wrong while encoding.

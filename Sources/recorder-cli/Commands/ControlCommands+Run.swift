@@ -8,7 +8,12 @@ extension StopCommand: Command {
   func run() throws {
     let recordings = try OpenRecordings()
     var client = try recordings.running.connect(recording.name)
-    let response = try client.ask(ControlRequest(.stop), waiting: true)
+    var request = ControlRequest(.stop)
+    if save { request.keeps = true }
+    let response = try client.ask(request, waiting: true)
+    if let status = response.status, status.session == nil, response.error == nil, let message = status.message {
+      Diagnostics.message(message.printable)
+    }
     if let session = response.status?.session {
       let manifest = try? ArchiveReader(recordings.archive).session(session).manifest()
       if let head = manifest?.chain?.head { Diagnostics.message("Sealed with \(head.printable).") }
@@ -47,4 +52,20 @@ extension GainCommand: Command {
 
 extension SplitCommand: Command {
   func run() throws { try OpenRecordings.tell(recording.name, ControlRequest(.split)) }
+}
+
+extension SaveCommand: Command {
+  func run() throws {
+    let recordings = try OpenRecordings()
+    let id = try recordings.keep(recording.name, .save, last: last, title: title, tags: tag)
+    guard let last, let manifest = try? ArchiveReader(recordings.archive).session(id).manifest(),
+      manifest.duration.nanoseconds < last.nanoseconds
+    else { return }
+    let wanted = Timestamp(nanoseconds: last.nanoseconds)
+    Diagnostics.message("\(manifest.duration) were saved: of the \(wanted) that were asked for no more was held.")
+  }
+}
+
+extension PublishCommand: Command {
+  func run() throws { _ = try OpenRecordings().keep(recording.name, .publish, last: last, title: title, tags: tag) }
 }

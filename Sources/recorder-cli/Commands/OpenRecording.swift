@@ -27,4 +27,22 @@ struct OpenRecordings {
     if let failure = response.failure { throw failure }
     if let time = response.time { try StandardOutput.line(time.description) }
   }
+
+  /// Has the held capture that `name` means saved or published, and prints the session's id.
+  /// - Returns: the session.
+  /// - Throws: `RecorderError`: sessionNotFound, busy, and what the recorder says.
+  func keep(
+    _ name: String?, _ command: ControlRequest.Command, last: TimeSpan?, title: String?, tags: [String]
+  ) throws -> SessionID {
+    var request = ControlRequest(command)
+    (request.last, request.title, request.tags) = (last?.nanoseconds, title, tags.isEmpty ? nil : tags)
+    var client = try running.connect(name)
+    let response = try client.ask(request, waiting: true)
+    if let failure = response.failure { throw failure }
+    guard let session = response.session else {
+      throw RecorderError(.damagedData, "The recorder did not say which session it has made.")
+    }
+    try StandardOutput.line(session.description)
+    return session
+  }
 }

@@ -36,7 +36,10 @@ extension StatusCommand: Command {
     for id in try archive.pending() where !known.contains(where: { $0.session == id }) {
       guard let session = try? archive.session(id), let manifest = try? session.manifest(), manifest.state == .recording
       else { continue }
-      found.append(status(of: manifest, isLive: (try? session.isLive()) ?? false))
+      let isLive = (try? session.isLive()) ?? false
+      // What a held capture is just being saved as is no recording of its own.
+      if isLive, manifest.options.hold != nil, known.contains(where: { $0.hold != nil }) { continue }
+      found.append(status(of: manifest, isLive: isLive))
     }
     return found
   }
@@ -79,6 +82,12 @@ extension RecorderStatus {
     if let session, session.description != name { parts.append(session.description) }
     if let source { parts.append(source.printable(atMost: 40)) }
     if let elapsed { parts.append(Timestamp(nanoseconds: elapsed).description) }
+    if let hold {
+      parts.append(
+        "\(Timestamp(nanoseconds: hold.span)) of \(Timestamp(nanoseconds: hold.wanted)) held in \(ByteCount.text(hold.bytes))"
+      )
+      if hold.isShort { parts.append("\(ByteCount.text(hold.memory)) hold no more") }
+    }
     if let bytes { parts.append(ByteCount.text(bytes)) }
     if let frames { parts.append("\(frames) frames, \(droppedFrames ?? 0) left to the next") }
     if let segments, segments > 1 { parts.append("\(segments) files") }

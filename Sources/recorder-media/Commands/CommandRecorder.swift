@@ -36,7 +36,7 @@ struct CommandRecorder {
 
   /// Begins to record.
   /// - Parameter display: the X display, in place of the one that the command line says.
-  /// - Returns: the session; nil when somebody asked for the end before it began.
+  /// - Returns: the session; nil while the capture is held, and when somebody asked for the end before it began.
   /// - Throws: `RecorderError` that says why it cannot begin; all that waited for it has been told.
   func begin(on display: String? = nil) async throws(RecorderError) -> SessionID? {
     do throws(CaptureError) {

@@ -46,13 +46,16 @@ struct RecordingRun {
       return Diagnostics.message("Ended before it began.")
     }
     let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    guard let id = try await own.begin() else {
+    let session = try await own.begin()
+    guard session != nil || recorder.isHolding else {
       await recorder.close()
       return Diagnostics.message("Ended before it began.")
     }
-    let unheard = announce(id)
+    // Nobody hears of a signal to a recorder in the background what it would lose.
+    if isDetached { recorder.keepHeldAtSignals() }
+    let unheard = announce(session?.description ?? recorder.name)
     if let error = unheard as? RecorderError { output.message("The session's id could not be told: \(error)") }
-    ServiceManager.began(id)
+    ServiceManager.began(session)
     let progress = ProgressLine(of: recorder, on: output)
     let ends = RecordingSignals(signals, end: recorder)
     // Who started it has gone before he heard that it runs: it is ended, rather than left behind unknown.
@@ -63,21 +66,25 @@ struct RecordingRun {
     await recorder.finishHooks()
     progress.stop()
     output.close()
-    if let sentence = outcome.flatMap({ Self.sentence($0.manifest) }) { Diagnostics.message(sentence) }
-    if let head = outcome?.manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
-    await Self.index(try ArchiveLocation.standard(ProcessInfo.processInfo.environment))
+    if let loss = outcome?.loss { Diagnostics.message(loss) }
+    if let manifest = outcome?.manifest {
+      if let sentence = Self.sentence(manifest) { Diagnostics.message(sentence) }
+      if let head = manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
+      await Self.index(try ArchiveLocation.standard(ProcessInfo.processInfo.environment))
+    }
     if let error = outcome?.error ?? unheard as? RecorderError { throw error }
     if ends.wasInterruptedTwice {
-      throw RecorderError(.interruptedTwice, "Interrupted twice; the session \(id) is complete.")
+      let rest = outcome?.manifest.map { "; the session \($0.id) is complete" } ?? ""
+      throw RecorderError(.interruptedTwice, "Interrupted twice\(rest).")
     }
   }
 
-  /// The id is told as soon as it records, so that a script knows it even when the recorder is killed. A reader that has
-  /// gone away and a full disk do not end the recording.
+  /// The id is told as soon as it records, so that a script knows it even when the recorder is killed; of a held capture
+  /// the name by which it is controlled. A reader that has gone away and a full disk do not end the recording.
   /// - Returns: `OutputClosed` or `RecorderError` when nobody heard it.
-  private func announce(_ id: SessionID) -> (any Error)? {
+  private func announce(_ id: String) -> (any Error)? {
     do {
-      try StandardOutput.line(id.description)
+      try StandardOutput.line(id)
     } catch {
       return error
     }
@@ -111,6 +118,7 @@ struct RecordingRun {
       case .quit: "stopped by QUIT"
       case .duration: "the duration is over"
       case .stopped: "stopped"
+      case .saved: "saved"
       case .commandEnded: "the command ended"
       case .sizeLimit: "the size is reached"
       case .idle: "nothing changed any more"

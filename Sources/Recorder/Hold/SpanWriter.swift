@@ -1,0 +1,76 @@
+internal import Archive
+internal import Media
+import SessionModel
+internal import Threading
+
+/// Makes a session of the archive of a stretch that was held, through the same writers as a recording.
+struct SpanWriter: Sendable {
+  let recipe: SessionRecipe
+  /// What was noticed; the session gets the lines of its time.
+  let log: RecorderLog?
+
+  /// Writes `span` as a session that has ended, on the calling thread; it is complete when this returns.
+  /// - Parameters:
+  ///   - title: its title; nil is the one of the options.
+  ///   - tags: its tags beside those of the options.
+  ///   - end: why it ended; its time is the span's.
+  ///   - droppedFrames: frames that the encoder was too busy for in it.
+  ///   - keepsPart: whether a part is kept when the disk does not take all: there is no second try.
+  /// - Returns: the session, and what went wrong when only a part was kept.
+  /// - Throws: `RecorderError` (cannotCreate, permission, writeFailed); nothing is left in the archive then.
+  func write(
+    _ span: HoldRing.Span, title: String? = nil, tags: [String] = [], _ reason: Manifest.Reason,
+    message: String? = nil, droppedFrames: Int, keepsPart: Bool = false
+  ) throws(RecorderError) -> (id: SessionID, error: RecorderError?) {
+    if !keepsPart { try requireRoom(span.bytes) }
+    let new = try recipe.makeSession(at: span.start, state: span.state, title: title, tags: tags)
+    let session = new.session
+    var manifest = session.manifest.value
+    let end = Timestamp(nanoseconds: span.end - span.start)
+    manifest.state = .finished
+    manifest.end = Manifest.End(reason: reason, time: end, message: message)
+    manifest.segments[0].end = end
+    manifest.statistics = Manifest.Statistics(frames: span.pictures, droppedFrames: droppedFrames, bytes: 0)
+    var failure: RecorderError?
+    do throws(RecorderError) {
+      manifest.segments[0].bytes = try writePackets(span, into: new)
+    } catch {
+      failure = error
+      manifest.end?.message = error.message
+    }
+    if failure == nil || keepsPart {
+      let (_, error) = session.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
+      failure = failure ?? error
+    }
+    if let failure, !keepsPart {
+      session.discard(in: recipe.archive)
+      throw failure
+    }
+    session.writer.close()
+    return (session.writer.id, failure)
+  }
+
+  /// - Returns: the file's bytes.
+  private func writePackets(_ span: HoldRing.Span, into new: NewSession) throws(RecorderError) -> Int64 {
+    let control = try PipelineControl(epoch: recipe.epoch + span.start.nanoseconds)
+    var files = try MediaFiles(new, streams: recipe.streams, control: control)
+    for event in span.events { try new.session.writer.append(event) }
+    while let item = span.packets.pop() { try files.write(item) }
+    let (start, end) = (control.epoch, recipe.epoch + span.end.nanoseconds)
+    if let lines = log?.entries(from: start, to: end, epoch: start) {
+      _ = try new.session.writer.makeLog().append(lines)
+    }
+    return try files.finish().all
+  }
+
+  /// Refuses what the disk has surely no room for.
+  private func requireRoom(_ bytes: Int64) throws(RecorderError) {
+    guard let free = try ArchiveReader(recipe.archive).bytesFree() else { return }
+    let left = free - recipe.plan.options.storage.endBelow
+    guard left < bytes else { return }
+    throw RecorderError(
+      .writeFailed,
+      "The disk has room for \(max(0, left) / 1_000_000) MB, and what is to be saved has \(bytes / 1_000_000).",
+      hint: "Free some space and save again; it is still held.")
+  }
+}
