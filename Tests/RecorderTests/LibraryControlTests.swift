@@ -52,6 +52,53 @@ import Testing
     #expect(try run(rig, ["status", "demo"]).status == ExitCode.sessionNotFound.rawValue)
   }
 
+  @Test func aCaptureBegunFromOutsideIsHeldUntilTheProgramPublishesIt() async throws {
+    let rig = try LibraryRig { options in
+      (options.controlName, options.publishesAutomatically) = ("demo", false)
+      options.heldStretch = .seconds(10)
+    }
+    let client = try PatternClient(on: rig.display, ["counter", "--fps", "30"])
+    // The program's own recordings are none of that.
+    let own = try #require(try await rig.recorder.setScreenShare(enabled: true))
+    try await rig.recorder.setScreenShare(enabled: false)
+    let none = await #expect(throws: CaptureError.self) { try await rig.recorder.publish() }
+    #expect(none?.code == .busy)
+
+    var published: [String] = []
+    let recorder = rig.recorder
+    let ways: [@Sendable () async throws -> CapturedSession?] = [
+      { try await recorder.publish(last: .seconds(1)) }, { try await recorder.setScreenShare(enabled: true) },
+    ]
+    for publishes in ways {
+      let started = try run(rig, ["start", "--name", "demo"])
+      #expect(started.status == 0 && started.text == "demo\n", "\(started.errorText)")
+      #expect(rig.recorder.state == CaptureState(.holding))
+      try waitUntil("a second that is held") { rig.recorder.status.elapsed ?? .zero > .seconds(1) }
+      #expect(try rig.sessions().count == 1 + published.count)
+      let session = try #require(try await publishes())
+      #expect(rig.recorder.state == CaptureState(.recording, session: session))
+      #expect(try await rig.recorder.publish() == session)
+      #expect(try rig.sessions().contains(session.id))
+      try await rig.recorder.setScreenShare(enabled: false)
+      #expect(try rig.reader(session).verify().verdict == .intact)
+      published.append(session.id)
+    }
+    // What was published with its last second has it.
+    let first = try rig.archive.session(try #require(SessionID(published[0]))).manifest()
+    #expect(first.duration.seconds >= 0.9)
+
+    // Let go, it leaves nothing, and says how much that was.
+    #expect(try run(rig, ["start", "--name", "demo"]).status == 0)
+    #expect(try await rig.recorder.setScreenShare(enabled: false) == nil)
+    #expect(rig.recorder.state.phase == .finished && rig.recorder.state.session == nil)
+    #expect(rig.recorder.state.message != nil)
+    #expect(try rig.sessions().sorted() == (published + [own.id]).sorted())
+    try client.process.stop()
+    let states = await rig.close()
+    #expect(illegalStep(states) == nil)
+    #expect(states.count { $0.phase == .holding } == 3)
+  }
+
   @Test func oneThatRecordsNothingIsNotMeantByAStopWithoutAName() throws {
     let recording = RecorderStatus(name: "a", state: .recording)
     let waiting = [RecorderStatus(name: "b", state: .idle), RecorderStatus(name: "c", state: .finished)]

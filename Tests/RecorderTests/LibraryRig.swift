@@ -67,9 +67,11 @@ final class LibraryRig: Sendable {
 /// begins.
 func illegalStep(_ states: [CaptureState]) -> String? {
   for (before, after) in zip(states, states.dropFirst()) where before.phase != after.phase {
-    let from = before.isRecording ? RecordingState(rawValue: before.phase.rawValue) ?? .idle : .idle
+    let from = before.isCapturing ? RecordingState(rawValue: before.phase.rawValue) ?? .idle : .idle
     let isLegal = RecordingTrigger.allCases.contains { trigger in
-      RecordingStateMachine.next(from, trigger)?.rawValue == after.phase.rawValue
+      [true, false].contains {
+        RecordingStateMachine.next(from, trigger, isHeld: $0)?.rawValue == after.phase.rawValue
+      }
     }
     if !isLegal { return "\(before.phase) to \(after.phase)" }
   }

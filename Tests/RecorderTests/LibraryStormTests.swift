@@ -39,7 +39,7 @@ import Testing
     // The last wish wins, whatever was wished at once before.
     try await rig.recorder.setMicrophone(enabled: true)
     let last = try #require(try await rig.recorder.setScreenShare(enabled: true))
-    #expect(rig.recorder.state.isRecording && rig.recorder.state.session?.id == last.id)
+    #expect(rig.recorder.state.isCapturing && rig.recorder.state.session?.id == last.id)
     try await rig.recorder.setScreenShare(enabled: false)
     let states = await rig.close()
     #expect(illegalStep(states) == nil)

@@ -117,7 +117,7 @@ import Testing
   @Test func limitsEndARecordingAndALostDisplayDoes() async throws {
     let rig = try LibraryRig { $0.limits.duration = .milliseconds(300) }
     let session = try #require(try await rig.recorder.setScreenShare(enabled: true))
-    let ended = try await rig.waitForState { !$0.isRecording }
+    let ended = try await rig.waitForState { !$0.isCapturing }
     #expect(ended.session?.id == session.id && ended.session?.end?.reason == "duration")
     #expect(ended.session?.end?.duration == .milliseconds(300))
     _ = await rig.close()
@@ -125,7 +125,7 @@ import Testing
     let other = try LibraryRig()
     let first = try await other.recorder.setScreenShare(enabled: true)
     other.display.server.signal(SIGKILL)
-    let lost = try await other.waitForState { !$0.isRecording }
+    let lost = try await other.waitForState { !$0.isCapturing }
     #expect(lost.phase == .failed && lost.session?.id == first?.id)
     #expect(lost.session?.end?.error?.code == .sourceLost)
     #expect(try other.sessions().count == 1)

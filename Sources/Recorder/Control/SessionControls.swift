@@ -183,7 +183,7 @@ final class SessionControls: Sendable {
   }
 
   /// Notes that a held capture has become a recording.
-  func wasPublished() { state.withLock { _ = $0.machine.apply(.publish) } }
+  func wasPublished() { locked { _ = $0.machine.apply(.publish) } }
 
   /// Notes that the recording begins to end.
   func willStop() { locked { _ = $0.machine.apply(.stop) } }

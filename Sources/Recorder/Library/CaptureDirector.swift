@@ -25,7 +25,9 @@ final class CaptureDirector: Sendable {
     (self.options, self.archive, self.name, self.notify) = (options, archive, name, notify)
     hooks = try HookRunner(options.hooks, output: options.hookOutput, tell: notify)
     content = Mutex(
-      CaptureWishes(hasMicrophone: options.startsWithMicrophone, lastStatus: RecorderStatus(name: name, state: .idle)))
+      CaptureWishes(
+        hasMicrophone: options.startsWithMicrophone, archive: archive,
+        lastStatus: RecorderStatus(name: name, state: .idle)))
   }
 
   /// The recording that runs.
@@ -40,21 +42,29 @@ final class CaptureDirector: Sendable {
     return status
   }
 
-  /// Wishes a recording, or none. While one runs, wishing one changes nothing.
+  /// Wishes a recording, or none. While one runs, wishing one changes nothing; a capture that is held becomes one.
   func wish(_ share: RecordingOptions?, answer: @escaping CaptureAnswer.Taker) {
     wish(.share(share != nil), answer) { content in
-      if share == nil || content.share == nil { content.share = share }
+      if share == nil || content.share == nil { content.share = share } else { content.share?.hold = share?.hold }
     }
   }
 
   /// Notes that the held capture `session` has become a recording.
   func wasPublished(_ session: RecordingSession) {
-    guard let captured = session.id.map({ CapturedSession($0, in: archive) }) else { return }
     content.withLock { content in
-      guard content.session === session else { return }
-      content.captured = captured
-      content.follower?.attach(captured)
-      content.hooks?.wasPublished(session.id)
+      if content.session === session { content.hooks?.wasPublished(session.id) }
+    }
+  }
+
+  /// Wishes the capture that is held to be recorded, beginning with the `last` ns of it.
+  func publish(last: Int64, answer: @escaping CaptureAnswer.Taker) {
+    let isCapturing = content.withLock { $0.session != nil || $0.share != nil }
+    guard isCapturing else {
+      return answer(.failure(RecorderError(.busy, "There is no capture that could be published.")))
+    }
+    wish(.share(true), answer) { content in
+      content.stretch = last
+      content.share?.hold = nil
     }
   }
 
@@ -84,15 +94,15 @@ final class CaptureDirector: Sendable {
     guard !options.isCommand, !isBusy else {
       return answer(.failure(RecorderError(.busy, "The recorder \(name) records already, or is about to.")))
     }
-    wish(options.recording, answer: answer)
+    wish(options.outside, answer: answer)
   }
 
   /// Ends the recording for somebody who asks from outside, or the wait before it.
   func stop(_ answer: @escaping CaptureAnswer.Taker) {
     let (isRecording, early): (Bool, CaptureAnswer.Outcome) = content.withLock { content in
-      if content.session != nil || content.share != nil { return (true, .success(content.last)) }
+      if content.session != nil || content.share != nil { return (true, .success(content.end)) }
       content.sleeper?.cancel()
-      if content.sleeper != nil || content.lastStatus.state != .idle { return (false, .success(content.last)) }
+      if content.sleeper != nil || content.lastStatus.state != .idle { return (false, .success(content.end)) }
       return (false, .failure(RecorderError(.busy, "Nothing is being recorded yet.", hint: "Try again.")))
     }
     guard isRecording else { return answer(early) }
@@ -111,7 +121,7 @@ final class CaptureDirector: Sendable {
 
   /// Waits for the end of the recording that runs or is to begin; there is none to wait for after the last one's end.
   func waitForEnd(_ answer: @escaping CaptureAnswer.Taker) {
-    let last = content.withLock { $0.isClosed ? $0.last : nil }
+    let last = content.withLock { $0.isClosed ? $0.end : nil }
     if let last { return answer(.success(last)) }
     wish(.end, answer) { _ in }
   }
@@ -176,6 +186,7 @@ final class CaptureDirector: Sendable {
     switch step {
     case .begin(let options, let microphone): return .began(await begin(options, microphone))
     case .end(let session, let ending): return .ended(await end(session, ending))
+    case .publish(let session, let last): return .published(await publish(session, last))
     case .switchMicrophone(let session, let isOn):
       // One that is just ending does not take it: it is for the next one then.
       _ = try? session.set(.microphone, isOn: isOn)
@@ -202,23 +213,22 @@ final class CaptureDirector: Sendable {
     }
     switch result {
     case .success(let session):
-      let captured = session.id.map { CapturedSession($0, in: archive) }
-      follower.attach(captured)
+      let captured: @Sendable () -> CapturedSession? = { session.id.map { CapturedSession($0, in: archive) } }
+      follower.begin(captured)
       hooks.began(session.id)
       let watch = EndWatch(of: session, recording) { [weak self] reason, error in
         self?.end(CaptureWishes.Ending(reason: reason, error: error)) { $0 === session }
       }
       content.withLock { content in
-        (content.session, content.captured, content.watch, content.hooks) = (session, captured, watch, hooks)
-        content.follower = follower
+        (content.session, content.watch, content.hooks) = (session, watch, hooks)
         content.sessionHasMicrophone = microphone
       }
-      return .success(CaptureAnswer(session: captured))
+      return .success(CaptureAnswer(session: captured()))
     case .failure(let error):
       content.withLock { content in
         content.share = nil
         content.ending = nil
-        content.last = CaptureAnswer()
+        content.end = CaptureAnswer()
         content.lastStatus = RecorderStatus(name: name, state: .failed)
         content.lastStatus.message = error.message
       }
@@ -234,18 +244,38 @@ final class CaptureDirector: Sendable {
     let hooks = content.withLock { content in
       content.watch?.cancel()
       defer { content.hooks = nil }
-      (content.session, content.captured, content.watch, content.ending) = (nil, nil, nil, nil)
-      content.follower = nil
-      (content.last, content.lastStatus) = (answer, session.status(name: name))
+      (content.session, content.watch, content.ending) = (nil, nil, nil)
+      (content.end, content.lastStatus) = (answer, session.status(name: name))
       return content.hooks
     }
     // A session of a wrapped command may be taken away again.
     hooks?.ended(outcome, isSaved: options.command == nil)
     broadcast.change { state in
       state = CaptureState(
-        outcome.error == nil ? .finished : .failed, message: outcome.error?.message, session: answer.session)
+        outcome.error == nil ? .finished : .failed, message: outcome.error?.message ?? outcome.loss,
+        session: answer.session)
     }
     return answer
+  }
+
+  private func publish(_ session: RecordingSession, _ last: Int64) async -> CaptureAnswer.Outcome {
+    var request = ControlRequest(.publish)
+    request.last = last
+    let publication = request
+    let result = await withCheckedContinuation { continuation in
+      tell(publication) { continuation.resume(returning: $0) }
+    }
+    return content.withLock { content in
+      switch result {
+      // It may have been published from outside at the same time.
+      case .success: return .success(CaptureAnswer(session: content.captured))
+      case .failure where session.id != nil: return .success(CaptureAnswer(session: content.captured))
+      case .failure(let error):
+        // It stays held.
+        content.share?.hold = options.outside.hold
+        return .failure(error)
+      }
+    }
   }
 
   private func settle(_ done: CaptureWishes.Done, _ generation: Int) {

@@ -28,18 +28,18 @@ public struct CaptureState: Hashable, Sendable {
   public var phase: Phase
   /// One sentence why, when something is wrong.
   public var message: String?
-  /// The session that is recorded, or the last one; nil before the first.
+  /// The session that is recorded, or the last one; nil before the first, and while a capture is held.
   public var session: CapturedSession?
 
   init(_ phase: Phase, message: String? = nil, session: CapturedSession? = nil) {
     (self.phase, self.message, self.session) = (phase, message, session)
   }
 
-  /// Whether there is a recording that has not ended yet; a capture of which nothing is kept is none.
-  public var isRecording: Bool {
+  /// Whether something is captured: recorded when there is a ``session``, else held.
+  public var isCapturing: Bool {
     switch phase {
-    case .idle, .holding, .finished, .failed: false
-    case .recording, .paused, .degraded, .stalled, .stopping: true
+    case .idle, .finished, .failed: false
+    case .holding, .recording, .paused, .degraded, .stalled, .stopping: true
     }
   }
 }

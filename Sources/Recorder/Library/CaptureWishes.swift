@@ -1,3 +1,4 @@
+internal import Archive
 import Control
 import SessionModel
 
@@ -35,12 +36,14 @@ struct CaptureWishes {
   enum Step {
     case begin(RecordingOptions, microphone: Bool)
     case end(RecordingSession, Ending)
+    case publish(RecordingSession, last: Int64)
     case switchMicrophone(RecordingSession, isOn: Bool)
   }
 
   /// What was done.
   enum Done {
     case began(CaptureAnswer.Outcome)
+    case published(CaptureAnswer.Outcome)
     case ended(CaptureAnswer)
     case nothing
   }
@@ -48,25 +51,26 @@ struct CaptureWishes {
   /// One who is told now, and what.
   typealias Answered = (answer: CaptureAnswer.Taker, CaptureAnswer.Outcome)
 
+  private let archive: ArchiveLocation
   /// The number of the newest wish.
   var generation = 0
   /// The recording that is wished.
   var share: RecordingOptions?
+  /// Nanoseconds of what is held that its session begins with.
+  var stretch: Int64 = 0
   /// Whether its microphone is wished.
   var hasMicrophone: Bool
   /// The recording that there is.
   var session: RecordingSession?
-  var captured: CapturedSession?
   /// What tells the hooks of it.
   var hooks: SessionHooks?
   /// Whether its microphone is on.
   var sessionHasMicrophone = false
-  var follower: SessionFollower?
   var watch: EndWatch?
   /// Why the recording has to end even when another is wished after it.
   var ending: Ending?
   /// How the last one ended, and its last status.
-  var last = CaptureAnswer()
+  var end = CaptureAnswer()
   var lastStatus: RecorderStatus
   /// The wait before a recording is wished.
   var sleeper: Task<Bool, Never>?
@@ -75,17 +79,21 @@ struct CaptureWishes {
   var isClosed = false
   var waiters: [Waiter] = []
 
-  init(hasMicrophone: Bool, lastStatus: RecorderStatus) {
-    (self.hasMicrophone, self.lastStatus) = (hasMicrophone, lastStatus)
+  init(hasMicrophone: Bool, archive: ArchiveLocation, lastStatus: RecorderStatus) {
+    (self.hasMicrophone, self.archive, self.lastStatus) = (hasMicrophone, archive, lastStatus)
   }
 
   /// The step that brings what there is nearer to what is wished; nil when it is as wished.
   var step: Step? {
     guard let session else { return share.map { .begin($0, microphone: hasMicrophone) } }
     if let ending = ending ?? (share == nil ? Ending() : nil) { return .end(session, ending) }
+    if session.id == nil, share?.hold == nil { return .publish(session, last: stretch) }
     guard hasMicrophone != sessionHasMicrophone else { return nil }
     return .switchMicrophone(session, isOn: hasMicrophone)
   }
+
+  /// What is recorded; nil while nothing is, or a capture is held.
+  var captured: CapturedSession? { session?.id.map { CapturedSession($0, in: archive) } }
 
   /// Those who have waited for what was done, with wishes up to `generation`, and what they are told.
   mutating func takeAnswers(_ done: Done, _ generation: Int) -> [Answered] {
@@ -106,10 +114,10 @@ struct CaptureWishes {
     switch (waiter.wish, done) {
     case (.end, .ended(let answer)): return .success(answer)
     case (.end, .began(.failure(let error))): return .failure(error)
-    case (.end, .nothing) where session == nil && share == nil: return .success(last)
+    case (.end, .nothing) where session == nil && share == nil: return .success(end)
     case (.end, _): return nil
     case _ where waiter.generation > generation: return nil
-    case (.share(true), .began(let outcome)): return outcome
+    case (.share(true), .began(let outcome)), (.share(true), .published(let outcome)): return outcome
     // A recording that had to end is followed by the one that was wished meanwhile.
     case (.share(true), .ended): return share == nil ? .success(CaptureAnswer()) : nil
     case (.share(true), .nothing): return .success(CaptureAnswer(session: captured))

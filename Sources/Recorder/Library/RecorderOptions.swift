@@ -27,6 +27,13 @@ public struct RecorderOptions: Sendable {
   /// `recorder start --name` begins a capture; nil keeps it to this program.
   public var controlName: String?
 
+  /// Whether a capture that is begun from outside, by `recorder start --name`, is recorded at once. If not, it is held:
+  /// its newest stretch stays in memory, and nothing of it is in the archive until the program publishes it by
+  /// ``ScreenRecorder/publish(last:)``, or lets it go by ``ScreenRecorder/setScreenShare(enabled:options:)``.
+  public var publishesAutomatically = true
+  /// How much of a capture is held, from five seconds to a day.
+  public var heldStretch = Duration.seconds(60)
+
   /// Makes the defaults: the main display at 30 frames a second, with a track for the microphone, which is off until
   /// ``ScreenRecorder/setMicrophone(enabled:)`` switches it on.
   /// - Parameters:
@@ -55,6 +62,13 @@ public struct RecorderOptions: Sendable {
   public var microphone: MicrophoneCaptureOptions? {
     get { recording.audio.microphone.map(MicrophoneCaptureOptions.init) }
     set { recording.audio.microphone = newValue?.device }
+  }
+
+  /// What a capture that is begun from outside is asked for.
+  var outside: RecordingOptions {
+    var recording = recording
+    if !publishesAutomatically { recording.hold = HoldOptions(span: heldStretch.nanoseconds) }
+    return recording
   }
 
   /// What ends each recording by itself.

@@ -32,7 +32,7 @@ extension RecordingOptions {
 
 extension Duration {
   /// Nanoseconds, as far as 64 bits hold them.
-  fileprivate var nanoseconds: Int64 {
+  var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, more) = product.addingReportingOverflow(attoseconds / 1_000_000_000)

@@ -56,7 +56,7 @@ public final class ScreenRecorder: Sendable {
   deinit { director.end(.stopped) }
 
   /// Begins a recording, or ends it. What is so already changes nothing: the options of a second call are for the next
-  /// recording that begins.
+  /// recording that begins. A capture that is held becomes a recording, or is let go.
   /// - Parameters:
   ///   - enabled: whether the screen is to be recorded.
   ///   - options: how; nil is as the recorder's own options say.
@@ -94,6 +94,21 @@ public final class ScreenRecorder: Sendable {
       director.wish(microphone: enabled) { continuation.resume(returning: $0) }
     }
     _ = try translated { () throws(RecorderError) in try result.get() }
+  }
+
+  /// Makes a recording of a capture that was begun from outside and is held: all is kept from now on. A capture that is
+  /// recorded already stays so.
+  /// - Parameter last: how much of what is held comes before; it begins with a whole picture, at most two seconds earlier.
+  /// - Returns: the session, once all of that is in it.
+  /// - Throws: ``CaptureError``: busy when there is no capture, writeFailed when the disk does not take it, which leaves it
+  ///   held.
+  @discardableResult
+  public func publish(last: Duration = .zero) async throws(CaptureError) -> CapturedSession? {
+    let director = director
+    let result = await withCheckedContinuation { continuation in
+      director.publish(last: last.nanoseconds) { continuation.resume(returning: $0) }
+    }
+    return try translated { () throws(RecorderError) in try result.get().session }
   }
 
   /// Ends the recording, if there is one, and all streams of ``states``, and gives the control name back. The recorder

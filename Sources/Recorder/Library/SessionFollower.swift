@@ -3,11 +3,11 @@ import SessionModel
 import Synchronization
 internal import Threading
 
-/// Passes the states of one recording on, from when its session is known.
+/// Passes the states of one recording on, from when it has begun.
 final class SessionFollower: Sendable {
   private struct Content {
-    var isAttached = false
-    var session: CapturedSession?
+    /// Says which session it is; nil before it has begun.
+    var session: (@Sendable () -> CapturedSession?)?
     var phase = CaptureState.Phase.recording
     var message: String?
   }
@@ -26,17 +26,18 @@ final class SessionFollower: Sendable {
     }
   }
 
-  /// Begins to pass on; nil is a capture that is held, which may get a session later.
-  func attach(_ session: CapturedSession?) {
+  /// Begins to pass on.
+  /// - Parameter session: says which session it is; while a capture is held there is none.
+  func begin(_ session: @escaping @Sendable () -> CapturedSession?) {
     content.withLock { content in
-      (content.isAttached, content.session) = (true, session)
+      content.session = session
       tell(content)
     }
   }
 
   private func tell(_ content: Content) {
-    guard content.isAttached else { return }
-    broadcast.change { $0 = CaptureState(content.phase, message: content.message, session: content.session) }
+    guard let session = content.session else { return }
+    broadcast.change { $0 = CaptureState(content.phase, message: content.message, session: session()) }
   }
 }
 

@@ -28,7 +28,8 @@ extension StartCommand: Command {
     }
     let response = try client.ask(ControlRequest(.start), waiting: true)
     if let failure = response.failure { throw failure }
-    if let session = response.status?.session { try StandardOutput.line(session.description) }
+    // A capture that its program holds has no session yet.
+    try StandardOutput.line(response.status?.session?.description ?? name)
     return true
   }
 }
