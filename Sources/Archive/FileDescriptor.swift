@@ -109,6 +109,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
     guard retrying({ fdatasync(raw) }) == 0 else { throw RecorderError(.write, path, errno: errno) }
   }
 
+  /// Makes now the time of its last change; one that cannot be changed stays as it is.
+  package func touch() { futimens(raw, nil) }
+
   /// A second descriptor of the same open file.
   func again() throws(RecorderError) -> FileDescriptor {
     let other = fcntl(raw, F_DUPFD_CLOEXEC, 0)

@@ -124,7 +124,7 @@ package final class Folder: Sendable {
   }
 
   /// The time of the last change of what `name` names, in seconds since 1970; nil when there is none.
-  func modificationTime(_ name: String) -> Int? {
+  package func modificationTime(_ name: String) -> Int? {
     var status = stat()
     return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_mtim.tv_sec : nil
   }

@@ -18,12 +18,9 @@ final class Database {
   /// What was asked of it so far.
   var counts = SQLCounts()
 
-  /// How long a call waits for another process's transaction, in ms: longer than the longest one, a rebuild of
-  /// thousands of sessions.
-  private static let patience: Int32 = 60_000
-
   /// Opens the database file at `path`, which exists, or a database in memory when it is nil.
-  init(path: String?) throws(IndexError) {
+  /// - Parameter patience: how long a call waits for another process's transaction, in ms.
+  init(path: String?, patience: Int32 = 0) throws(IndexError) {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path ?? ":memory:", &opened, path == nil ? flags | SQLITE_OPEN_MEMORY : flags, nil)
@@ -33,7 +30,7 @@ final class Database {
     }
     handle = opened
     isInMemory = path == nil
-    sqlite3_busy_timeout(handle, Self.patience)
+    sqlite3_busy_timeout(handle, patience)
     recorder_set_option(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1)
     // Text from window titles may not load code or rewrite the schema.
     recorder_set_option(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -70,12 +67,14 @@ final class Database {
     return Int(version)
   }
 
-  /// Looks through the whole file.
+  /// Looks through the whole file: tables and indexes by SQLite's own check, which does not look into the full-text
+  /// index, and that by its own, against the words that it was made of.
   /// - Throws: damage when something is wrong with it.
   func check() throws(IndexError) {
-    try run("PRAGMA quick_check(1)") { row throws(IndexError) in
+    try run("PRAGMA integrity_check(1)") { row throws(IndexError) in
       if row.text(0) != "ok" { throw .database(code: SQLITE_CORRUPT, message: row.text(0)) }
     }
+    try run(Schema.checkText)
   }
 
   /// Runs one statement with `values` bound to its parameters and gives each row to `row`.

@@ -33,7 +33,7 @@ enum IndexError: Error {
       let name = path.printable
       switch code & 0xFF {
       case SQLITE_BUSY, SQLITE_LOCKED:
-        return RecorderError(.busy, "\(name) is in use by another process.", hint: "Try again.")
+        return .isBusy(path)
       case SQLITE_FULL:
         return RecorderError(.writeFailed, "\(name) cannot be written: the disk is full.", hint: "Free some space.")
       case SQLITE_IOERR: return RecorderError(.writeFailed, "\(name) cannot be read or written: \(message).")
@@ -45,6 +45,16 @@ enum IndexError: Error {
           hint: "recorder index rebuild makes it anew from the archive.")
       }
     }
+  }
+}
+
+extension RecorderError {
+  /// The refusal of a database at `path` that another process did not let go for as long as it was waited for.
+  static func isBusy(_ path: String) -> RecorderError {
+    let holder = LockHolder.name(of: [path, "\(path)-shm", IndexFile.lockPath(of: path)])
+    return RecorderError(
+      .busy, "\(path.printable) is in use by \(holder ?? "another process").",
+      hint: holder == nil ? "Try again." : "Try again, or end that process.")
   }
 }
 

@@ -79,14 +79,22 @@ struct IndexFile {
   func create() throws(RecorderError) { _ = try root.openOrCreateFile(Self.name) }
 
   /// Waits for the right to make the file or to move it away; it goes with the value returned.
-  func lock() throws(RecorderError) -> FileDescriptor {
+  /// - Parameter patience: how long, in ms.
+  /// - Throws: `RecorderError`: busy when another process holds it that long.
+  func lock(patience: Int32) throws(RecorderError) -> FileDescriptor {
     // Something else in its place can be locked by nobody: it goes out of the way.
     var status = stat()
     if lstat("\(directory)/\(Self.lockName)", &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       try root.rename(Self.lockName, to: freeName(Self.lockName, at: .now()))
     }
     let file = try root.openOrCreateFile(Self.lockName)
-    _ = try file.lock(waiting: true)
+    // flock has no deadline of its own.
+    var waited: Int32 = 0
+    while try !file.lock(waiting: false) {
+      guard waited < patience else { throw .isBusy(path) }
+      usleep(UInt32(Self.lockInterval) * 1000)
+      waited += Self.lockInterval
+    }
     return file
   }
 
@@ -101,6 +109,24 @@ struct IndexFile {
     }
     return free
   }
+
+  /// Milliseconds between two tries of a lock.
+  private static let lockInterval: Int32 = 20
+
+  /// The lock beside the database at `path`.
+  static func lockPath(of path: String) -> String { path.dropLast(name.count) + lockName }
+
+  /// Whether the file is to be looked through: once a day, and a minute after the last time when somebody who had it open
+  /// did not close it. The lock's time of change is when it was last made or looked through.
+  /// - Parameter wasLeftOpen: whether there was a write-ahead log when it was opened.
+  func isCheckDue(wasLeftOpen: Bool) -> Bool {
+    guard let last = root.modificationTime(Self.lockName) else { return true }
+    // A time to come is one of a clock that has been set since.
+    return abs(time(nil) - last) >= (wasLeftOpen ? 60 : 86_400)
+  }
+
+  /// Whether there is a write-ahead log: others have the file open, or one that had did not close it.
+  var hasLog: Bool { root.exists("\(Self.name)-wal") }
 
   /// Moves the file and what belongs to it out of the way, kept for a look at it.
   /// - Returns: the new name.

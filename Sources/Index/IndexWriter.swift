@@ -137,20 +137,22 @@ struct IndexWriter {
   private func insert(_ moments: [Moment], _ session: Int64, _ clock: Manifest.Clock) throws(IndexError) {
     for moment in moments {
       var number: Int64 = 0
+      let (words, window) = (SearchText.indexed(moment.words), SearchText.indexed(moment.window))
       try database.run(
         """
-        INSERT INTO moment (session, kind, weight, time, length, at, words, window) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        RETURNING number
+        INSERT INTO moment (session, kind, weight, time, length, at, words, window, indexedWords, indexedWindow)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number
         """,
         [
           .integer(session), .text(moment.kind.rawValue), .real(moment.kind.weight),
           .integer(moment.time.nanoseconds), .integer(moment.length),
           .integer(clock.wallTime(of: moment.time).nanoseconds), .text(moment.words), .text(moment.window),
+          SQLValue(words == moment.words ? nil : words), SQLValue(window == moment.window ? nil : window),
         ]
       ) { row in number = row.integer(0) }
       try database.run(
         "INSERT INTO momentText (rowid, words, window) VALUES (?, ?, ?)",
-        [.integer(number), .text(SearchText.indexed(moment.words)), .text(SearchText.indexed(moment.window))])
+        [.integer(number), .text(words), .text(window)])
     }
   }
 
@@ -158,15 +160,13 @@ struct IndexWriter {
     let kinds = Moment.Kind.allCases.filter { $0.isLabel || !onlyLabels }.map { "'\($0.rawValue)'" }
     let filter = "session = ? AND kind IN (\(kinds.joined(separator: ", ")))"
     var old: [(number: Int64, words: String, window: String)] = []
-    try database.run("SELECT number, words, window FROM moment WHERE \(filter)", [.integer(session)]) { row in
+    try database.run("SELECT number, words, window FROM momentIndexed WHERE \(filter)", [.integer(session)]) { row in
       old.append((row.integer(0), row.text(1), row.text(2)))
     }
     for moment in old {
       try database.run(
         "INSERT INTO momentText (momentText, rowid, words, window) VALUES ('delete', ?, ?, ?)",
-        [
-          .integer(moment.number), .text(SearchText.indexed(moment.words)), .text(SearchText.indexed(moment.window)),
-        ])
+        [.integer(moment.number), .text(moment.words), .text(moment.window)])
     }
     try database.run("DELETE FROM moment WHERE \(filter)", [.integer(session)])
   }

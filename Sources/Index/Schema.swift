@@ -42,7 +42,24 @@ enum Schema {
     """,
     // A JSON array of what was heard of the mix and of each input; null without sound.
     "ALTER TABLE session ADD COLUMN sound TEXT",
+    // The words as they are indexed, so that the full-text index can be held against them.
+    """
+    ALTER TABLE moment ADD COLUMN indexedWords TEXT;   -- where the index has others than `words`
+    ALTER TABLE moment ADD COLUMN indexedWindow TEXT;  -- where the index has others than `window`
+    CREATE VIEW momentIndexed AS
+      SELECT number, session, kind, coalesce(indexedWords, words) AS words, coalesce(indexedWindow, window) AS window
+      FROM moment;
+    DROP TABLE momentText;
+    CREATE VIRTUAL TABLE momentText USING fts5 (
+      words, window, content = 'momentIndexed', content_rowid = 'number',
+      tokenize = 'unicode61 remove_diacritics 2'
+    );
+    """,
   ]
+
+  /// Holds the full-text index against the words of the moments: the 1 asks for more than whether it is right in itself
+  /// (SQLite, FTS5, "The integrity-check command").
+  static let checkText = "INSERT INTO momentText (momentText, rank) VALUES ('integrity-check', 1)"
 
   /// The version that this program reads and writes.
   static var version: Int { migrations.count }
@@ -52,6 +69,6 @@ enum Schema {
 
   /// Takes away everything that any version made.
   static let drop = """
-    DROP TABLE IF EXISTS momentText; DROP TABLE IF EXISTS moment; DROP TABLE IF EXISTS tag; DROP TABLE IF EXISTS session;
+    DROP TABLE IF EXISTS momentText; DROP VIEW IF EXISTS momentIndexed; DROP TABLE IF EXISTS moment; DROP TABLE IF EXISTS tag; DROP TABLE IF EXISTS session;
     """
 }

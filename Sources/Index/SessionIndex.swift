@@ -20,11 +20,15 @@ package actor SessionIndex {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private let archive: ArchiveReader
+  /// How long another process's transaction is waited for, in ms.
+  private let patience: Int32
   private var database: Database?
   /// Why the file is not used and an index in memory, made from the archive, stands for it; nil while the file is used.
   private var refusal: RecorderError?
   /// Which file the database is, or was when it could not be opened.
   private var identity: IndexFile.Identity?
+  /// Whether the file had a write-ahead log when it was opened.
+  private var wasLeftOpen = false
   /// What happened since the last `refresh` told it.
   private var setAside: String?, recovered: [SessionID] = []
   /// The sessions in the index when it was last made anew; nil when this process has not.
@@ -32,7 +36,12 @@ package actor SessionIndex {
   private var pastCounts = SQLCounts()
 
   /// The index of the archive at `location`; nothing is opened yet.
-  package init(_ location: ArchiveLocation) { archive = ArchiveReader(location) }
+  /// - Parameter patience: how long another process's transaction is waited for, in ms: by default longer than the
+  ///   longest one, a rebuild of thousands of sessions.
+  package init(_ location: ArchiveLocation, patience: Int32 = 60_000) {
+    archive = ArchiveReader(location)
+    self.patience = patience
+  }
 
   /// What was asked of SQLite so far, for tests that count it.
   package var counts: SQLCounts {
@@ -42,7 +51,7 @@ package actor SessionIndex {
   }
 
   /// Brings into the index what changed in the archive since the last command: closes sessions whose recorder was
-  /// killed, indexes those that ended, forgets those that were deleted.
+  /// killed, indexes those that ended, forgets those that were deleted. Now and then it looks through the whole file.
   /// - Parameter live: whether sessions that are being recorded are indexed whole, for a search, or as lists show them.
   /// - Throws: `RecorderError`: configuration when a newer program made the index, busy, permission, writeFailed.
   @discardableResult
@@ -68,6 +77,7 @@ package actor SessionIndex {
     let (deleted, pending) = try asIndexError { () throws(RecorderError) in
       (try archive.deleted(), try archive.pending())
     }
+    try checkWhenDue(database)
     let filler = IndexFiller(archive: archive, database: database)
     for id in deleted where !archive.contains(id) { try filler.remove(id) }
     for id in pending {
@@ -78,6 +88,16 @@ package actor SessionIndex {
         result.problems.append(problem)
       }
     }
+  }
+
+  /// Looks through the file when it is time to, unless another process does.
+  private func checkWhenDue(_ database: Database) throws(IndexError) {
+    guard let file = try asIndexError({ () throws(RecorderError) in try IndexFile(archive.location) }),
+      file.isCheckDue(wasLeftOpen: wasLeftOpen), let lock = try? file.lock(patience: 0)
+    else { return }
+    defer { lock.unlock() }
+    try database.check()
+    lock.touch()
   }
 
   /// The sessions that `query` wants, newest first.
@@ -191,7 +211,9 @@ package actor SessionIndex {
     if broken != nil { return try make(file, broken: broken) }
     identity = file.identity
     switch try asIndexError({ () throws(RecorderError) in try file.state() }) {
-    case .current: return adopt(try Database(path: file.path))
+    case .current:
+      wasLeftOpen = file.hasLog
+      return adopt(try Database(path: file.path, patience: patience))
     case .newer(let version): throw .other(file.refusal(version: version))
     case .unfinished, .rubbish: return try make(file, broken: nil)
     }
@@ -200,18 +222,18 @@ package actor SessionIndex {
   /// Makes the file, unless another process did while this one waited.
   /// - Parameter broken: the file that SQLite found to be damaged.
   private func make(_ file: IndexFile, broken: IndexFile.Identity?) throws(IndexError) -> Database {
-    let lock = try asIndexError { () throws(RecorderError) in try file.lock() }
+    let lock = try asIndexError { () throws(RecorderError) in try file.lock(patience: patience) }
     defer { lock.unlock() }
     let state = try asIndexError { () throws(RecorderError) in try file.state() }
     if case .newer(let version) = state { throw .other(file.refusal(version: version)) }
     let isBroken = broken != nil && broken == file.identity
-    if state == .current && !isBroken { return adopt(try Database(path: file.path)) }
+    if state == .current && !isBroken { return adopt(try Database(path: file.path, patience: patience)) }
     try asIndexError { () throws(RecorderError) in
       if state == .rubbish || isBroken { setAside = try file.setAside(at: .now()) }
       try file.create()
     }
     identity = file.identity
-    let database = try Database(path: file.path)
+    let database = try Database(path: file.path, patience: patience)
     let version = try database.version()
     if version > Schema.version {
       database.leaveUntouched()
@@ -221,6 +243,7 @@ package actor SessionIndex {
     // The version may have been in the log alone.
     if version < Schema.version { _ = try fill(database) }
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    lock.touch()
     return adopt(database)
   }
 
