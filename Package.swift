@@ -51,7 +51,7 @@ let package = Package(
     library("Threading", ["SessionModel", "CLinux"]),
     library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse", "CYUV"]),
     library("Media", ["SessionModel", "CFFmpeg", "CYUV", "CEBUR128"]),
-    library("Archive", ["SessionModel", "CNettle"]),
+    library("Archive", ["SessionModel", "CNettle", "CLinux"]),
     library("Control", ["SessionModel", "Threading", "CLinux"]),
     library("Recorder", ["SessionModel", "Threading", "Capture", "Media", "Archive", "Control", "CLinux"]),
     library("Presentation", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse"]),

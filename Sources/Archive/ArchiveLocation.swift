@@ -67,10 +67,6 @@ package struct ArchiveLocation: Hashable, Sendable {
 extension ArchiveLocation {
   /// The bytes that are left for this user on the archive's disk; nil when that is not known.
   package func bytesFree() -> Int64? {
-    var disk = statvfs()
-    guard statvfs(path, &disk) == 0 else { return nil }
-    let (bytes, overflow) = Int64(clamping: disk.f_bavail).multipliedReportingOverflow(
-      by: Int64(clamping: disk.f_frsize))
-    return overflow ? nil : bytes
+    try? ArchiveReader(self).bytesFree()
   }
 }

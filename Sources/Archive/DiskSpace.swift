@@ -1,3 +1,4 @@
+internal import CLinux
 import Glibc
 package import SessionModel
 
@@ -7,13 +8,27 @@ extension Folder {
   private static let reserveBytes = 512 << 10
 
   /// The bytes that are left for this user on the folder's disk; nil when that is not known: some network and FUSE file
-  /// systems say that they have no blocks at all.
-  var bytesFree: Int64? {
+  /// systems say that they have no blocks at all, blocks of no size, or more free ones than they have.
+  package var bytesFree: Int64? {
     var disk = statvfs()
-    guard retrying({ fstatvfs(descriptor, &disk) }) == 0, disk.f_blocks > 0 else { return nil }
-    let (bytes, overflow) = Int64(clamping: disk.f_bavail).multipliedReportingOverflow(
-      by: Int64(clamping: disk.f_frsize))
-    return overflow ? nil : bytes
+    guard retrying({ fstatvfs(descriptor, &disk) }) == 0, disk.f_blocks > 0, disk.f_bavail <= disk.f_blocks else {
+      return nil
+    }
+    // A fragment is what blocks are counted in; file systems without any leave it out.
+    let unit = disk.f_frsize > 0 ? disk.f_frsize : disk.f_bsize
+    let (bytes, overflow) = Int64(clamping: disk.f_bavail).multipliedReportingOverflow(by: Int64(clamping: unit))
+    return overflow || unit == 0 ? nil : bytes
+  }
+
+  /// The bytes that a file in the folder can have at most; nil when only the disk's room bounds it.
+  var largestFile: Int64? {
+    var limit = rlimit()
+    let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0
+    // No limit is a number of 64 bits; FAT keeps a file's size in 32.
+    let limits = [
+      isKnown ? Int64(exactly: limit.rlim_cur) : nil, recorder_is_fat(descriptor) != 0 ? Int64(UInt32.max) : nil,
+    ]
+    return limits.compactMap(\.self).min()
   }
 
   /// Refuses to begin a recording that would have to be ended at once.

@@ -25,7 +25,10 @@ extension RecorderError {
     switch number {
     case EACCES, EPERM:
       self.init(.permission, message, hint: "See to the permissions, or name another archive in RECORDER_ARCHIVE.")
-    case EROFS: self.init(.cannotCreate, message, hint: "Name another archive in RECORDER_ARCHIVE.")
+    case EROFS:
+      // Where nothing could be begun it cannot be made; a disk that stopped being writable is a write that failed.
+      self.init(
+        operation == .write ? .writeFailed : .cannotCreate, message, hint: "Name another archive in RECORDER_ARCHIVE.")
     case ENOSPC, EDQUOT:
       self.init(.writeFailed, message, hint: "Free some space, or name another archive in RECORDER_ARCHIVE.")
     case ELOOP:

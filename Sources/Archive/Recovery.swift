@@ -136,10 +136,6 @@ extension SessionReader {
     if isNamed && host == manifest.host.name && monotonic < manifest.clock.monotonic &+ end.nanoseconds {
       return "The machine was restarted while it recorded."
     }
-    var disk = statvfs()
-    if fstatvfs(folder.descriptor, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0 {
-      return "The recorder was killed; the disk is full."
-    }
-    return "The recorder was killed."
+    return folder.bytesFree == 0 ? "The recorder was killed; the disk is full." : "The recorder was killed."
   }
 }

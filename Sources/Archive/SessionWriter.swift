@@ -189,6 +189,9 @@ package final class SessionWriter: Sendable {
     }
   }
 
+  /// The bytes that a media file can have at most; nil when only the disk's room bounds it.
+  package var largestFile: Int64? { media.largestFile }
+
   /// The bytes that are left for this user on the session's disk; nil when that is not known.
   package var bytesFree: Int64? { folder.bytesFree }
 

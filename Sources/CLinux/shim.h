@@ -1,4 +1,5 @@
 #pragma once
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <sys/timex.h>
 #include <wchar.h>
 #include <time.h>
@@ -50,3 +52,9 @@ static inline int recorder_clock_is_synchronized(void) {
 /* A file that is in memory alone and that no child inherits by itself, or -1. */
 int memfd_create(const char *name, unsigned int flags);
 static inline int recorder_memory_file(void) { return memfd_create("recorder", 1 /* MFD_CLOEXEC */); }
+
+/* Whether the file system of an open file is FAT; the Glibc module has no statfs. */
+static inline int recorder_is_fat(int descriptor) {
+  struct statfs disk;
+  return fstatfs(descriptor, &disk) == 0 && disk.f_type == MSDOS_SUPER_MAGIC;
+}

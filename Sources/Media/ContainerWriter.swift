@@ -63,6 +63,7 @@ package struct ContainerWriter: ~Copyable {
     isMatroska = format == .matroska
     lastTicks = Array(repeating: .min, count: streams.count)
     flushed = file.size
+    bytesTaken = file.size
     (self.context, self.output, self.file) = (context, output, file)
   }
 
@@ -101,6 +102,8 @@ package struct ContainerWriter: ~Copyable {
 
   /// Bytes in the file so far; what waits for the next flush is not counted.
   package var bytesWritten: Int64 { file.size }
+  /// Bytes that were given to it: those of the file at the last flush, and of the packets since.
+  package private(set) var bytesTaken: Int64
 
   /// Adds `packet` to `stream`. Its times are the file's; in Matroska, sound before 0 is left out and pictures are moved
   /// there. A time that is not after the last one's, in the file's ticks, becomes the next tick.
@@ -124,6 +127,7 @@ package struct ContainerWriter: ~Copyable {
     lastTicks[stream] = pointer.pointee.dts
     // MPEG-4 players leave out a last picture that lasts for no time.
     pointer.pointee.duration = max(1, pointer.pointee.duration)
+    bytesTaken += Int64(pointer.pointee.size)
     try check(av_write_frame(context, pointer))
   }
 
@@ -135,6 +139,7 @@ package struct ContainerWriter: ~Copyable {
     avio_flush(output)
     try check(status)
     flushed = file.size
+    bytesTaken = file.size
   }
 
   /// Writes index and length and waits until the disk has the file; later calls do nothing.

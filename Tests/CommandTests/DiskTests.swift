@@ -75,12 +75,38 @@ import Testing
     try expectClearEnd()
   }
 
-  /// RLIMIT_FSIZE: EFBIG, as on a file system of small files.
-  @Test func aFileThatMayNotGrowEndsItProperly() throws {
+  /// Case E13: files that may have 2 MB at most, as on FAT 4 GB: a new one is begun before, and no frame is lost. Each
+  /// plays alone (case E07).
+  @Test func aNewFileIsBegunBeforeOneMayNotGrow() throws {
     let result = try run(
-      ["sh", "-c", "ulimit -f 1500; exec \(builtProgram("recorder")) record --lossless"], environment: rig.environment)
+      ["sh", "-c", "ulimit -f 4000; exec \(builtProgram("recorder")) record --lossless --duration 4"],
+      environment: rig.environment)
+    #expect(result.status == 0, "\(result.ending) \(result.errorText)")
+    let (rig, id) = try kept()
+    let manifest = try rig.manifest(id)
+    #expect(manifest.segments.count >= 2 && manifest.segments.count <= 20, "\(manifest.segments)")
+    var frames = 0
+    for (index, segment) in manifest.segments.enumerated() {
+      let file = "\(rig.session(id))/\(segment.file)"
+      #expect(try readFile(file).count < 2_048_000)
+      let times = try MediaFile.times(file)
+      #expect(try MediaFile.pictures(file, PixelRect(x: 0, y: 0, width: 8, height: 8)).count == times.count)
+      frames += times.count
+      guard index > 0 else { continue }
+      #expect(times.first == 0)
+      #expect(segment.start == manifest.segments[index - 1].end)
+    }
+    // The last one may stand in the file twice: where it was drawn and at the end.
+    let drawn = try #require(manifest.statistics?.frames)
+    #expect(frames == drawn || frames == drawn + 1, "\(frames) of \(drawn)")
+    #expect(try rig.run(["verify", "last", "--deep"]).ending == .exit(0))
+  }
+
+  /// A file that may not even have what a new one begins with: EFBIG ends the recording.
+  @Test func aFileThatMayNotGrowAtAllEndsIt() throws {
+    let result = try run(
+      ["sh", "-c", "ulimit -f 100; exec \(builtProgram("recorder")) record --lossless"], environment: rig.environment)
     #expect(result.status == 74 && result.errorText.contains("File too large"), "\(result.ending) \(result.errorText)")
-    try expectClearEnd()
   }
 
   @Test func itEndsAtTheHardMarkAndWarnsAtTheSoftOne() throws {

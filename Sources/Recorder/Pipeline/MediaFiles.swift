@@ -27,6 +27,9 @@ struct MediaFiles: ~Copyable {
   /// The streams whose packets of before the current file's start may still come, a bit each.
   private var late: UInt64 = 0
   private var closedBytes: Int64 = 0
+  /// Bytes of a file at which the next one is asked for: three quarters of what it can have, so that what comes until a
+  /// frame begins the next one, and its index, find room.
+  private let fullSize: Int64
 
   /// Begins the first file, which the manifest names already.
   /// - Throws: `RecorderError` when the file cannot be begun.
@@ -36,6 +39,7 @@ struct MediaFiles: ~Copyable {
     current = Open(container: container, index: 0, start: .zero)
     (session, self.control) = (new.session, control)
     (self.streams, metadata) = (streams, new.metadata)
+    fullSize = session.writer.largestFile.map { $0 / 4 * 3 } ?? .max
   }
 
   /// Adds a packet, whose times are the capture's, to the file that holds its time.
@@ -60,6 +64,7 @@ struct MediaFiles: ~Copyable {
     }
     packet.shift(by: -current.start.nanoseconds)
     try current.container.write(packet, stream: stream)
+    if current.container.bytesTaken >= fullSize, !control.splits.isPending { control.split { _ in } }
   }
 
   /// Begins a new file at `time`, and tells the manifest of it before anything is in it.

@@ -24,6 +24,9 @@ final class SplitRequests: Sendable {
   /// Adds one who wants a new file.
   func add(_ answer: @escaping Answer) { content.withLock { $0.waiting.append(answer) } }
 
+  /// Whether somebody waits.
+  var isPending: Bool { content.withLock { !$0.waiting.isEmpty || !$0.underway.isEmpty } }
+
   /// Whether the frame that is being handed on is to begin a new file; all who wait are told when it has.
   func take() -> Bool {
     content.withLock { content in

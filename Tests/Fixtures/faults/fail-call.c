@@ -1,11 +1,14 @@
 /* Fails the Nth call of one kind on what lies below a folder: LD_PRELOAD it into the program that is tested.
 
-   FAIL_CALL   write, fsync, rename, open, mmap or truncate
+   FAIL_CALL   write, fsync, rename, open, mmap, truncate or unlink; "change" is all of these but mmap, as on a disk that can
+               only be read any more, where opening for reading goes on
    FAIL_AT     which call, from 1
    FAIL_UNDER  the folder
    FAIL_ERRNO  the error's number
    FAIL_ONCE   set: that call alone; else that one and all after it
-   FAIL_MARK   a file that is made when a call was failed */
+   FAIL_MARK   a file that is made when a call was failed
+
+   STATVFS     what the file system says of itself, whatever is asked: f_blocks,f_bavail,f_frsize,f_bsize */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -45,7 +49,8 @@ static int at_under(int folder, const char *path) {
 /* Whether this call, which is one of `kind` on the folder, is to fail. */
 static int fails(const char *kind) {
   const char *wanted = getenv("FAIL_CALL"), *at = getenv("FAIL_AT"), *number = getenv("FAIL_ERRNO");
-  if (!wanted || !at || !number || strcmp(wanted, kind) != 0) return 0;
+  if (!wanted || !at || !number) return 0;
+  if (strcmp(wanted, kind) != 0 && (strcmp(wanted, "change") != 0 || strcmp(kind, "mmap") == 0)) return 0;
   int count = atomic_fetch_add(&calls, 1) + 1, first = atoi(at);
   if (count < first || (getenv("FAIL_ONCE") && count > first)) return 0;
   const char *mark = getenv("FAIL_MARK");
@@ -87,6 +92,11 @@ int renameat(int from, const char *old, int to, const char *new) {
   return NEXT(renameat)(from, old, to, new);
 }
 
+int unlinkat(int folder, const char *path, int flags) {
+  if (at_under(folder, path) && fails("unlink")) return -1;
+  return NEXT(unlinkat)(folder, path, flags);
+}
+
 int ftruncate(int descriptor, off_t length) {
   if (leads_under(descriptor) && fails("truncate")) return -1;
   return NEXT(ftruncate)(descriptor, length);
@@ -109,12 +119,36 @@ void *mmap64(void *address, size_t length, int protection, int flags, int descri
 
 static mode_t mode_of(int flags, va_list rest) { return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; }
 
+/* Whether the opening itself is to fail: of a disk that can only be read, it does for writing alone. */
+static int fails_open(int flags) {
+  const char *wanted = getenv("FAIL_CALL");
+  if (wanted && strcmp(wanted, "change") == 0 && (flags & O_ACCMODE) == O_RDONLY) return 0;
+  return fails("open");
+}
+
+static int say(struct statvfs *disk) {
+  const char *text = getenv("STATVFS");
+  unsigned long blocks, available, fragment, block;
+  if (!text || sscanf(text, "%lu,%lu,%lu,%lu", &blocks, &available, &fragment, &block) != 4) return 0;
+  memset(disk, 0, sizeof *disk);
+  disk->f_blocks = blocks;
+  disk->f_bavail = disk->f_bfree = available;
+  disk->f_frsize = fragment;
+  disk->f_bsize = block;
+  return 1;
+}
+
+int fstatvfs(int descriptor, struct statvfs *disk) { return say(disk) ? 0 : NEXT(fstatvfs)(descriptor, disk); }
+int fstatvfs64(int descriptor, struct statvfs64 *disk) {
+  return say((struct statvfs *)disk) ? 0 : NEXT(fstatvfs64)(descriptor, disk);
+}
+
 int openat(int folder, const char *path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
   mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  if (at_under(folder, path) && fails("open")) return -1;
+  if (at_under(folder, path) && fails_open(flags)) return -1;
   return NEXT(openat)(folder, path, flags, mode);
 }
 
@@ -123,7 +157,7 @@ int open(const char *path, int flags, ...) {
   va_start(rest, flags);
   mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  if (is_under(path) && fails("open")) return -1;
+  if (is_under(path) && fails_open(flags)) return -1;
   return NEXT(open)(path, flags, mode);
 }
 
@@ -132,6 +166,6 @@ int open64(const char *path, int flags, ...) {
   va_start(rest, flags);
   mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  if (is_under(path) && fails("open")) return -1;
+  if (is_under(path) && fails_open(flags)) return -1;
   return NEXT(open64)(path, flags, mode);
 }
