@@ -5,10 +5,11 @@ import SessionModel
 extension Manifest {
   /// Whether every number is one that a recorder may have written.
   var isPlausible: Bool {
-    let times = segments.flatMap { [$0.start, $0.end] } + [end?.time]
+    let steps = clock.steps?.map(\.time) ?? []
+    let times: [Timestamp?] = segments.flatMap { [$0.start, $0.end] } + [end?.time] + steps.map { $0 }
     let counts = segments.map { $0.bytes } + [statistics?.bytes]
     // Half a day and more is between the ends of the zones.
-    return (-86_400...86_400).contains(clock.utcOffset) && clock.monotonic >= 0
+    return (-86_400...86_400).contains(clock.utcOffset) && clock.monotonic >= 0 && steps == steps.sorted()
       && times.allSatisfy { $0?.isPlausible ?? true } && counts.allSatisfy { $0 ?? 0 >= 0 }
       && source.rect.isPlausible && source.window?.rect?.isPlausible ?? true && tracks.allSatisfy(\.isPlausible)
       && options.video.size.map { PixelRect($0).isPlausible } ?? true

@@ -3,7 +3,8 @@ import SessionModel
 internal import Threading
 
 /// The thread that looks after the disk, so that none of those that record waits for it: once a second it looks how much
-/// room there is and seals what was closed, and now and then it makes the disk take what the system has.
+/// room there is and seals what was closed, and now and then it makes the disk take what the system has. It looks at the
+/// clocks too, whose steps belong into the manifest.
 final class DiskKeeper: Sendable {
   private let thread: WorkerThread
   private let stopped = BoundedQueue<Bool>(capacity: 1)
@@ -14,22 +15,25 @@ final class DiskKeeper: Sendable {
   private static let sealInterval: Int64 = 60_000_000_000
 
   /// Starts the thread.
-  /// - Parameter report: takes events for the session and the person.
+  /// - Parameters:
+  ///   - manifest: the session's, whose clock is kept right.
+  ///   - report: takes warnings that the disk has little room left, and what the clocks did, for the session and the person.
   /// - Throws: `RecorderError` (systemCall) when there can be no more threads.
   init(
-    _ session: SessionWriter, _ storage: StorageOptions, control: PipelineControl,
+    _ session: SessionWriter, _ storage: StorageOptions, manifest: SessionManifest, control: PipelineControl,
     report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     let stopped = stopped
     thread = try WorkerThread(name: "disk") {
       var (nextSeal, nextSync) = (control.epoch + Self.sealInterval, control.epoch + storage.syncInterval)
-      var watch = DiskWatch(storage)
+      var (watch, clock) = (DiskWatch(storage), ClockKeeper())
       while case .timedOut = stopped.pop(until: MonotonicClock.now() + Self.interval) {
         let now = MonotonicClock.now()
         do throws(RecorderError) {
           if let free = session.bytesFree, let warning = try watch.look(at: free) {
             report(Event(time: Timestamp(nanoseconds: now - control.epoch), kind: .warning, text: warning))
           }
+          try clock.look(manifest, session, epoch: control.epoch, report)
           try session.sealClosed(isDue: now >= nextSeal)
           if now >= nextSeal { nextSeal = now + Self.sealInterval }
           if now >= nextSync {

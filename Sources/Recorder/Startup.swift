@@ -128,10 +128,11 @@ struct Startup {
       }
       let health = try PipelineHealth(
         control: control, audio: audio, controls: controls, restart: restart, report: log.noting(.capture, report))
-      let warn = log.noting(.archive, report)
-      let reportDisk: @Sendable (Event) -> Void = { [diskIsLow] warning in
-        warn(warning)
-        diskIsLow(warning)
+      let note = log.noting(.archive, report)
+      let reportDisk: @Sendable (Event) -> Void = { [diskIsLow] event in
+        note(event)
+        // What the clocks did is no warning.
+        if event.kind == .warning { diskIsLow(event) }
       }
       let hold = sink.ring.map { ring in
         HoldKeeper(

@@ -66,6 +66,18 @@ package struct Manifest: Hashable, Codable, Sendable {
     package var monotonic: Int64
     /// Seconds that the recording machine's time zone was east of Greenwich.
     package var utcOffset: Int
+    /// Where the wall clock went on from another time, oldest first: it was set, or the machine slept. Nil is nowhere.
+    package var steps: [Step]?
+
+    /// The wall clock from a point of the session on.
+    package struct Step: Hashable, Codable, Sendable {
+      /// The session's time.
+      package var time: Timestamp
+      /// The wall clock there.
+      package var utc: WallTime
+      /// Makes a step.
+      package init(time: Timestamp, utc: WallTime) { (self.time, self.utc) = (time, utc) }
+    }
 
     /// Makes the mapping of one epoch.
     package init(utc: WallTime, monotonic: Int64, utcOffset: Int) {
@@ -74,13 +86,35 @@ package struct Manifest: Hashable, Codable, Sendable {
 
     /// The wall clock at `timestamp`; the earliest or the latest there is, when it is past them.
     package func wallTime(of timestamp: Timestamp) -> WallTime {
-      let (sum, overflow) = utc.nanoseconds.addingReportingOverflow(timestamp.nanoseconds)
-      return WallTime(nanoseconds: overflow ? (timestamp.nanoseconds < 0 ? .min : .max) : sum)
+      let piece = steps?.last { $0.time <= timestamp } ?? Step(time: .zero, utc: utc)
+      return WallTime(nanoseconds: Self.sum(piece.utc.nanoseconds, Self.difference(timestamp, piece.time)))
     }
-    /// The timestamp at `time` of the wall clock; the first or the last there is, when it is past them.
+    /// The timestamp at `time` of the wall clock; the first or the last there is, when it is past them. Of a time that
+    /// the wall clock showed twice it is the first, and of one that it never showed where it went on.
     package func timestamp(of time: WallTime) -> Timestamp {
-      let (difference, overflow) = time.nanoseconds.subtractingReportingOverflow(utc.nanoseconds)
-      return Timestamp(nanoseconds: overflow ? (time < utc ? .min : .max) : difference)
+      let pieces = [Step(time: .zero, utc: utc)] + (steps ?? [])
+      func found(_ piece: Step) -> Int64 { Self.sum(piece.time.nanoseconds, Self.difference(time, piece.utc)) }
+      for (piece, next) in zip(pieces, pieces.dropFirst()) {
+        if time >= piece.utc, found(piece) < next.time.nanoseconds { return Timestamp(nanoseconds: found(piece)) }
+      }
+      if let last = pieces.last, time >= last.utc { return Timestamp(nanoseconds: found(last)) }
+      let skipped = zip(pieces, pieces.dropFirst()).first { piece, next in
+        found(piece) >= next.time.nanoseconds && time < next.utc
+      }
+      return skipped?.1.time ?? Timestamp(nanoseconds: found(pieces[0]))
+    }
+
+    /// Sums and differences end at the largest and the smallest number there is.
+    private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+      let (sum, overflow) = left.addingReportingOverflow(right)
+      return overflow ? (right < 0 ? .min : .max) : sum
+    }
+    private static func difference(_ left: Timestamp, _ right: Timestamp) -> Int64 {
+      difference(WallTime(nanoseconds: left.nanoseconds), WallTime(nanoseconds: right.nanoseconds))
+    }
+    private static func difference(_ left: WallTime, _ right: WallTime) -> Int64 {
+      let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
+      return overflow ? (left < right ? .min : .max) : difference
     }
   }
 

@@ -85,6 +85,44 @@ struct TimeTests {
   }
 }
 
+struct ClockTests {
+  /// The wall clock was set back an hour at 10 s, and the machine slept for two at 20 s.
+  static let clock: Manifest.Clock = {
+    var clock = Manifest.Clock(utc: WallTime(nanoseconds: 7200 * second), monotonic: 0, utcOffset: 0)
+    clock.steps = [
+      Manifest.Clock.Step(time: Timestamp(nanoseconds: 10 * second), utc: WallTime(nanoseconds: 3610 * second)),
+      Manifest.Clock.Step(time: Timestamp(nanoseconds: 20 * second), utc: WallTime(nanoseconds: 10_820 * second)),
+    ]
+    return clock
+  }()
+  static let second: Int64 = 1_000_000_000
+
+  @Test(
+    arguments: [
+      (0, 7200), (9, 7209), (10, 3610), (19, 3619), (20, 10_820), (21, 10_821),
+    ] as [(Int64, Int64)])
+  func theWallClockIsThatOfThePieceBefore(time: Int64, wall: Int64) {
+    let found = Self.clock.wallTime(of: Timestamp(nanoseconds: time * Self.second))
+    #expect(found == WallTime(nanoseconds: wall * Self.second))
+    #expect(Self.clock.timestamp(of: found) == Timestamp(nanoseconds: time * Self.second))
+  }
+
+  /// Of a time that the clock showed twice the first, of one that it never showed where it went on.
+  @Test(arguments: [(5000, 20), (3600, -3600), (100_000, 89_200)] as [(Int64, Int64)])
+  func everyTimeOfTheWallClockHasAPlace(wall: Int64, time: Int64) {
+    #expect(Self.clock.timestamp(of: WallTime(nanoseconds: wall * Self.second)).nanoseconds == time * Self.second)
+  }
+
+  @Test func noTimeIsTooFarAway() {
+    for clock in [Self.clock, Manifest.Clock(utc: WallTime(nanoseconds: .min), monotonic: 0, utcOffset: 0)] {
+      for value in [Int64.min, .max, 0] {
+        _ = clock.wallTime(of: Timestamp(nanoseconds: value))
+        _ = clock.timestamp(of: WallTime(nanoseconds: value))
+      }
+    }
+  }
+}
+
 struct SessionIDTests {
   /// Always draws zero.
   struct Zero: RandomNumberGenerator { mutating func next() -> UInt64 { 0 } }
