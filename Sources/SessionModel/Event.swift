@@ -49,7 +49,7 @@ package struct Event: Hashable, Codable, Sendable {
     package static let start = Kind(rawValue: "start")
     /// The recording ended; `text` is the reason.
     package static let stop = Kind(rawValue: "stop")
-    /// The recorder lived and recorded, the picture changed or not; once a second.
+    /// The recorder lived and recorded, the picture changed or not; more often than once a second.
     package static let alive = Kind(rawValue: "alive")
     /// Another window became active.
     package static let focus = Kind(rawValue: "focus")

@@ -75,7 +75,7 @@ import Testing
     let sessions = try listed(rig)
     #expect(sessions.map(\.state) == ["interrupted"])
     let duration = try #require(sessions.first?.duration)
-    #expect(killed.nanoseconds - duration <= 1_100_000_000)
+    #expect(killed.nanoseconds - duration <= 1_000_000_000)
     #expect(duration >= 9_000_000_000 - 300_000_000)
     let end = try #require(try rig.events(recording.id).last { $0.kind == .alive })
     #expect(duration >= end.time.nanoseconds)

@@ -108,6 +108,18 @@ package enum MediaFile {
     }
   }
 
+  /// Where one stream ends (`v:0`, `a:0`), in ns of the file's time; 0 when it has no packet.
+  package static func end(_ path: String, _ stream: String) throws -> Int64 {
+    let result = try run([
+      "ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "packet=pts_time,duration_time", "-of",
+      "csv=p=0", path,
+    ])
+    return result.lines.reduce(0) { last, line in
+      let times = line.split(separator: ",").compactMap { Double($0) }
+      return max(last, Int64((times.reduce(0, +) * 1e9).rounded()))
+    }
+  }
+
   /// One stream's or the file's entries (`width`, `duration`), by name.
   package static func entries(_ path: String, _ stream: String = "v") throws -> [String: String] {
     let result = try run([

@@ -24,10 +24,12 @@ struct MuxLoop: ~Copyable {
   private var nextAlive: Int64 = 0
   private var hasStarted = false
 
-  /// Nanoseconds between two flushes: half of the second that may be lost, so that a flush and the wait before it fit.
-  private static var flushInterval: Int64 { 500_000_000 }
-  /// Nanoseconds between two `alive` events (DESIGN section 4: one a second).
-  private static var aliveInterval: Int64 { 1_000_000_000 }
+  /// Nanoseconds between two flushes. Of the second that may be lost sound needs 100 ms to be mixed and 21 for a frame of
+  /// AAC; the rest is left to a busy machine.
+  private static var flushInterval: Int64 { 400_000_000 }
+  /// Nanoseconds between two `alive` events: on a still screen what was recorded since the last one is lost, and the
+  /// 400 ms up to the second are left to a busy machine.
+  private static var aliveInterval: Int64 { 600_000_000 }
   /// A screen may be black for so many ns, between a log-in and its first window say, before the person is told.
   private static var blackTolerance: Int64 { 5_000_000_000 }
   /// A grab thread unheard of for so many ns is not attested: two heartbeats and some.
