@@ -16,7 +16,7 @@ class Peer:
     def start(self):
         with open(f"{self.folder}/log", "ab") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=log, stderr=log,
-                                            env=self.environment | self.variables())
+                                            env=self.environment | self.variables(), start_new_session=True)
         return self.process
 
     def variables(self):
