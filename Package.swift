@@ -49,7 +49,7 @@ let package = Package(
     // Pure values, then the layers over them.
     library("SessionModel", []),
     library("Threading", ["SessionModel", "CLinux"]),
-    library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse", "CYUV"]),
+    library("Capture", ["SessionModel", "Threading", "CXCB", "CALSA", "CPulse", "CYUV", "CLinux"]),
     library("Media", ["SessionModel", "CFFmpeg", "CYUV", "CEBUR128"]),
     library("Archive", ["SessionModel", "CNettle", "CLinux"]),
     library("Control", ["SessionModel", "Threading", "CLinux"]),

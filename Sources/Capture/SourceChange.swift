@@ -8,7 +8,7 @@ package enum SourceChange: Hashable, Sendable {
   case absent(Absence)
   /// It is recorded again.
   case present
-  /// The window that was closed is followed by this one, which is recorded from here on.
+  /// This window is recorded from here on, after the one that was closed, or since it is active now.
   case replaced(WindowInfo)
 
   /// Why there is nothing to record.
@@ -19,5 +19,7 @@ package enum SourceChange: Hashable, Sendable {
     case closed
     /// The monitor is not there.
     case unplugged
+    /// No window is active, or one that must not be shown; the active one is followed.
+    case unfocused
   }
 }

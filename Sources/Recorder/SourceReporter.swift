@@ -64,6 +64,8 @@ final class SourceReporter: Sendable {
         ("the window was closed", "The recorded window was closed; one that matches is waited for.", .warning)
       case .unplugged:
         ("the monitor is not there", "The recorded monitor is not there; its last picture stands.", .warning)
+      case .unfocused:
+        ("no window is active", "No window is active that may be recorded; the last picture stands.", .source)
       }
     state.withLock { $0.absence = (reason, time) }
     tell(Event(time: time, kind: kind, text: text))

@@ -63,11 +63,9 @@ struct Startup {
   private func run(_ log: RecorderLog) throws(RecorderError) -> RecordingParts {
     try options.check()
     let resolver = try SourceResolver(display: options.display)
-    let source = try resolver.resolve(options.source, decorations: options.video.decorations)
-    if try resolver.isExcluded(source, by: options.exclusions ?? []) {
-      throw RecorderError(.usage, "The window to record is one of those that --exclude leaves out.")
-    }
-    let plan = try RecordingPlan.resolve(options, sourceSize: source.source.rect.size)
+    let source = try resolver.resolve(
+      options.source, decorations: options.video.decorations, exclusions: options.exclusions ?? [])
+    let plan = try RecordingPlan.resolve(options, sourceSize: source.canvas)
     // Opening sound devices takes a while: the epoch comes after it.
     let audio = try AudioPipeline(
       plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)), log: log)
@@ -179,13 +177,15 @@ struct Startup {
     // What is never closed has no need of it; it may be the configuration's.
     options.waitsWhenClosed = video.onClose == .wait && source.source.window != nil
     options.report = { change, time in changes.note(change, at: time) }
+    options.decorations = video.decorations
+    options.popups = video.popups == true
     options.exclusions = self.options.exclusions ?? []
     let breaker = ConnectionBreaker()
     options.breaker = breaker
     let sourceOptions = options
     try pipeline.start(
       canvas: { () throws(RecorderError) in
-        try FrameCanvas(source: source.source.rect.size, settings: plan.encoder, picture: plan.pictureSize)
+        try FrameCanvas(source: source.canvas, settings: plan.encoder, picture: plan.pictureSize)
       },
       source: { () throws(RecorderError) in
         try X11VideoSource(source, sourceOptions)

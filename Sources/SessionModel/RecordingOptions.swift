@@ -8,6 +8,14 @@ package enum SourceSpecification: Hashable, Sendable {
   case window(WindowSelector)
   /// A part of the display, in pixels of the root window.
   case region(PixelRect)
+  /// One window after the other, as something leads to them.
+  case follow(Lead)
+
+  /// What leads from one window to the next.
+  package enum Lead: String, Hashable, Sendable {
+    /// The active window is recorded, whichever it is.
+    case focus
+  }
 
   /// How a window is named.
   package enum WindowSelector: Hashable, Sendable {
@@ -36,6 +44,7 @@ package enum SourceSpecification: Hashable, Sendable {
     case ("display", _) where parts.count == 1: self = .display
     case ("monitor", false): self = .monitor(name: value)
     case ("window", false): self = .window(try Self.window(value))
+    case ("follow", false) where value == Lead.focus.rawValue: self = .follow(.focus)
     case ("region", false):
       guard let rect = PixelRect(geometry: value) else {
         throw RecorderError(
@@ -47,8 +56,8 @@ package enum SourceSpecification: Hashable, Sendable {
       throw RecorderError(
         .usage, "\"\(text.printable(atMost: 60))\" is not a source.",
         hint:
-          "A source is display, monitor:NAME, region:WxH+X+Y, window:ID, window:active, or window: with title=TEXT, "
-          + "title~=REGEX, class=NAME, pid=NUMBER or command=NAME.")
+          "A source is display, monitor:NAME, region:WxH+X+Y, follow:focus, window:ID, window:active, or window: with "
+          + "title=TEXT, title~=REGEX, class=NAME, pid=NUMBER or command=NAME.")
     }
   }
 
@@ -89,6 +98,7 @@ package enum SourceSpecification: Hashable, Sendable {
     case .window(.command(let name)): "window:command=\(name)"
     case .window(.active): "window:active"
     case .region(let rect): "region:\(rect)"
+    case .follow(let lead): "follow:\(lead.rawValue)"
     }
   }
 }
@@ -194,6 +204,8 @@ package struct VideoOptions: Hashable, Codable, Sendable {
   package var onClose: ClosePolicy?
   /// Whether a source that is not there yet is waited for; nil is no.
   package var waits: Bool?
+  /// Whether a window's menus and dialogs are in its picture; nil is no.
+  package var popups: Bool?
 
   /// Makes the defaults.
   package init() {}

@@ -27,6 +27,8 @@ struct PatternOptions {
       --color RRGGBB        color: the colour, in hexadecimal (default: 404040)
       --title TEXT          the window's title (default: test-pattern)
       --title-bytes HEX     the window's title as any bytes, in hexadecimal
+      --compound-title HEX  the window's title in COMPOUND_TEXT and in nothing else
+      --input-only          makes a window that takes input and has no pixels
       --class NAME          the window's class and instance (default: test-pattern)
       --transient-for ID    the window that this one is a dialog of, in hexadecimal
       --unmapped            makes the window without showing it
@@ -40,6 +42,9 @@ struct PatternOptions {
       next                  draws the next frame of the counter
       color RRGGBB          fills the window with a colour
       rect RRGGBB WxH+X+Y   fills a part of the window with a colour
+      popup COLOR WxH+X+Y   opens a menu at a place of the screen, the last one closed; COLOR is RRGGBB, or
+                            AARRGGBB (premultiplied) for one with an alpha channel
+      popdown               closes it
       flash                 fills the window with white, and 200 ms later with black
       title TEXT            changes the title
       move X Y              moves the window
@@ -60,6 +65,8 @@ struct PatternOptions {
   var count = Int.max
   var color: UInt32 = 0x404040
   var title = Array("test-pattern".utf8)
+  var isTitleCompound = false
+  var isInputOnly = false
   var className = "test-pattern"
   var owner: UInt32?
   var isMapped = true
@@ -73,6 +80,10 @@ struct PatternOptions {
     while let name = rest.popFirst() {
       if name == "--unmapped" {
         isMapped = false
+        continue
+      }
+      if name == "--input-only" {
+        isInputOnly = true
         continue
       }
       guard let value = rest.popFirst(), set(name, value) else { return nil }
@@ -100,7 +111,8 @@ struct PatternOptions {
     case "--color":
       guard let number = UInt32(value, radix: 16) else { return false }
       color = number
-    case "--title-bytes":
+    case "--title-bytes", "--compound-title":
+      isTitleCompound = name == "--compound-title"
       let digits = Array(value)
       guard digits.count % 2 == 0 else { return false }
       title = []

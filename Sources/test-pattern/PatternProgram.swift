@@ -149,6 +149,12 @@ struct PatternProgram: ~Copyable {
       else { return false }
       window.fill(color, x: place.x, y: place.y, width: size.width, height: size.height)
       window.present(x: place.x, y: place.y, width: size.width, height: size.height)
+    case ("popup", 3):
+      guard let color = UInt32(words[1], radix: 16), let (size, place) = PatternOptions.geometry(words[2]), let size
+      else { return false }
+      window.openPopup(
+        color, hasAlpha: words[1].count == 8, x: place.x, y: place.y, width: size.width, height: size.height)
+    case ("popdown", 1): window.closePopup()
     case ("flash", 1):
       window.fill(0xFFFFFF)
       window.present()

@@ -7,6 +7,8 @@ struct PatternWindow: ~Copyable {
   private let connection: OpaquePointer
   private let screen: xcb_screen_t
   private var pixmap: xcb_pixmap_t
+  /// The menu that is open; 0 when none is.
+  private var popup: xcb_window_t = 0
   private let context: xcb_gcontext_t
   /// The bits of red, green and blue; 0 when pixels are numbers of a colour map's cells.
   private let masks: [UInt32]
@@ -31,11 +33,14 @@ struct PatternWindow: ~Copyable {
     )
     let (width, height) = (UInt16(clamping: size.width), UInt16(clamping: size.height))
     xcb_create_pixmap(connection, screen.root_depth, pixmap, screen.root, width, height)
-    var values = [pixmap, XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue]
+    // A window without pixels has no background.
+    let kind = options.isInputOnly ? XCB_WINDOW_CLASS_INPUT_ONLY : XCB_WINDOW_CLASS_INPUT_OUTPUT
+    var values = options.isInputOnly ? [] : [pixmap]
+    values.append(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
     xcb_create_window(
       connection, 0, id, screen.root, Int16(clamping: options.place.x), Int16(clamping: options.place.y), width,
-      height, 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), screen.root_visual,
-      XCB_CW_BACK_PIXMAP.rawValue | XCB_CW_EVENT_MASK.rawValue, &values)
+      height, 0, UInt16(kind.rawValue), screen.root_visual,
+      (options.isInputOnly ? 0 : XCB_CW_BACK_PIXMAP.rawValue) | XCB_CW_EVENT_MASK.rawValue, &values)
     xcb_create_gc(connection, context, pixmap, 0, nil)
     describe(options)
   }
@@ -48,7 +53,11 @@ struct PatternWindow: ~Copyable {
   var isAlive: Bool { xcb_connection_has_error(connection) == 0 }
 
   private func describe(_ options: PatternOptions) {
-    setTitle(options.title)
+    if options.isTitleCompound {
+      setProperty(XCB_ATOM_WM_NAME.rawValue, type: atom("COMPOUND_TEXT"), bytes: options.title)
+    } else {
+      setTitle(options.title)
+    }
     let names = Array(options.className.utf8)
     setProperty(XCB_ATOM_WM_CLASS.rawValue, type: XCB_ATOM_STRING.rawValue, bytes: names + [0] + names + [0])
     setProperty(atom("_NET_WM_PID"), type: XCB_ATOM_CARDINAL.rawValue, words: [UInt32(getpid())])
@@ -153,6 +162,38 @@ struct PatternWindow: ~Copyable {
     // Clearing paints the background; a width of 0 reaches to the edge.
     xcb_clear_area(
       connection, 0, id, Int16(clamping: x), Int16(clamping: y), UInt16(clamping: width), UInt16(clamping: height))
+  }
+
+  /// Opens a menu, which window managers leave alone, at a place of the screen; the last one is closed.
+  mutating func openPopup(_ color: UInt32, hasAlpha: Bool, x: Int, y: Int, width: Int, height: Int) {
+    closePopup()
+    popup = xcb_generate_id(connection)
+    let depth = hasAlpha ? 32 : screen.root_depth
+    let visual = hasAlpha ? Self.visual(depth: 32, connection) ?? screen.root_visual : screen.root_visual
+    let colormap = xcb_generate_id(connection)
+    xcb_create_colormap(connection, UInt8(XCB_COLORMAP_ALLOC_NONE.rawValue), colormap, screen.root, visual)
+    var values = [hasAlpha ? color : pixel(color), 0, 1, colormap]
+    xcb_create_window(
+      connection, depth, popup, screen.root, Int16(clamping: x), Int16(clamping: y), UInt16(clamping: width),
+      UInt16(clamping: height), 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), visual,
+      XCB_CW_BACK_PIXEL.rawValue | XCB_CW_BORDER_PIXEL.rawValue | XCB_CW_OVERRIDE_REDIRECT.rawValue
+        | XCB_CW_COLORMAP.rawValue, &values)
+    xcb_map_window(connection, popup)
+  }
+
+  /// Closes the menu.
+  mutating func closePopup() {
+    if popup != 0 { xcb_destroy_window(connection, popup) }
+    popup = 0
+  }
+
+  private static func visual(depth: UInt8, _ connection: OpaquePointer) -> xcb_visualid_t? {
+    var depths = xcb_screen_allowed_depths_iterator(xcb_setup_roots_iterator(xcb_get_setup(connection)).data)
+    while depths.rem > 0, let one = depths.data {
+      if one.pointee.depth == depth { return xcb_depth_visuals_iterator(one).data?.pointee.visual_id }
+      xcb_depth_next(&depths)
+    }
+    return nil
   }
 
   /// Hands waiting requests to the server.

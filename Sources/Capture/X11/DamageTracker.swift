@@ -34,6 +34,12 @@ struct DamageTracker: ~Copyable {
     xcb_xfixes_destroy_region(connection.handle, region)
   }
 
+  /// Whether `event` is about this damage, of several on one connection.
+  func isAbout(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    event.pointee.response_type & 0x7F == notifyEvent
+      && event.withMemoryRebound(to: xcb_damage_notify_event_t.self, capacity: 1) { $0.pointee.damage } == damage
+  }
+
   /// Takes `event` if it is about this damage.
   mutating func receive(_ event: xcb_generic_event_t) -> Bool {
     guard event.response_type & 0x7F == notifyEvent else { return false }
@@ -48,6 +54,12 @@ struct DamageTracker: ~Copyable {
     // Never `parts = None`: damage between the grab and that would be lost.
     subtraction = xcb_damage_subtract(connection.handle, damage, 0, region).sequence
     return xcb_xfixes_fetch_region(connection.handle, region)
+  }
+
+  /// Lets the damage gather anew without asking what it was.
+  mutating func discard() {
+    isPending = false
+    subtraction = xcb_damage_subtract(connection.handle, damage, 0, 0).sequence
   }
 
   /// Plans what to fetch for the damage that `cookie` brings.

@@ -19,6 +19,9 @@ package struct GrabPlan: ~Copyable {
   /// The planned rectangles, in picture pixels, none of them overlapping.
   package var rects: UnsafeBufferPointer<PixelRect> { UnsafeBufferPointer(start: storage, count: count) }
 
+  /// The smallest rectangle that holds all that is planned.
+  var bounds: PixelRect { rects.reduce(PixelRect(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) } }
+
   /// Plans nothing.
   mutating func clear() { count = 0 }
 

@@ -13,6 +13,8 @@ struct GrabTarget: ~Copyable {
     case region
     case monitor(name: String)
     case window(xcb_window_t)
+    /// No window is active, while the active one is followed.
+    case nothing
   }
 
   private let connection: XConnection
@@ -54,18 +56,24 @@ struct GrabTarget: ~Copyable {
     case (let window?, _): kind = .window(window)
     case (nil, .monitor(let name)): kind = .monitor(name: name)
     case (nil, .region): kind = .region
+    case (nil, .follow): kind = .nothing
     case (nil, _): kind = .root
     }
     monitorEvents = source.window == nil ? connection.selectMonitorChanges() : nil
     guard let window = source.window else {
       usesComposite = false
+      if kind == .nothing { (absence, isStale) = (.unfocused, false) }
       return
     }
     connection.select(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue, on: window)
     usesComposite = Self.redirect(window, connection)
   }
 
-  deinit { if pixmap != 0 { xcb_free_pixmap(connection.handle, pixmap) } }
+  deinit {
+    if pixmap != 0 { xcb_free_pixmap(connection.handle, pixmap) }
+    guard usesComposite, let window else { return }
+    xcb_composite_unredirect_window(connection.handle, window, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
+  }
 
   /// The window that is recorded; nil for a part of the root.
   var window: xcb_window_t? {
@@ -129,8 +137,13 @@ struct GrabTarget: ~Copyable {
     return now == nil ? absence == nil : now != rect || absence != nil
   }
 
-  /// Nothing is fetched any more: the window is gone.
-  mutating func abandon() { (absence, visible, isStale) = (.closed, Self.nothing, false) }
+  /// Nothing is fetched any more: the window is gone, or another one is to be recorded.
+  mutating func abandon(_ reason: SourceChange.Absence) {
+    (absence, visible, isStale) = (reason, Self.nothing, false)
+  }
+
+  /// Whether there is nothing that could come back by itself.
+  var isAbandoned: Bool { absence == .closed || absence == .unfocused }
 
   /// Keeps the picture at `size`: there is no memory for another.
   mutating func keep(_ size: PixelSize) {
@@ -151,6 +164,7 @@ struct GrabTarget: ~Copyable {
     switch kind {
     case .root: return show(screen, on: screen)
     case .region: return show(rect, on: screen)
+    case .nothing: return false
     case .monitor(let name):
       guard let monitor = connection.monitors().first(where: { $0.name == name }) else {
         try connection.checkAlive()

@@ -1,4 +1,5 @@
 internal import CXCB
+internal import CYUV
 import Glibc
 import SessionModel
 
@@ -65,11 +66,14 @@ struct PictureMemory: ~Copyable {
   }
 
   /// Fetches `rects` of the picture into their places.
-  /// - Parameter origin: the picture's left top corner in `drawable`.
+  /// - Parameters:
+  ///   - origin: the picture's left top corner in `drawable`.
+  ///   - over: whether what is there shines through where the drawable's alpha lets it.
   /// - Returns: false when the server refused one (a stale geometry), or is gone.
   func fetch(
-    _ rects: UnsafeBufferPointer<PixelRect>, of drawable: xcb_drawable_t, origin: (x: Int, y: Int)
+    _ rects: UnsafeBufferPointer<PixelRect>, of drawable: xcb_drawable_t, origin: (x: Int, y: Int), over: Bool = false
   ) -> Bool {
+    func place(of rect: PixelRect) -> Int? { over ? nil : self.place(of: rect) }
     var offset = size.area * 4
     for (index, rect) in rects.enumerated() {
       sequences[index] = request(rect, of: drawable, origin: origin, offset: place(of: rect) ?? offset)
@@ -79,7 +83,9 @@ struct PictureMemory: ~Copyable {
     offset = size.area * 4
     for (index, rect) in rects.enumerated() {
       // Every reply is taken, even after a failure.
-      let fetched = receive(sequences[index], rect, offset: offset) { pixels in copy(pixels, to: rect) }
+      let fetched = receive(sequences[index], rect, offset: offset, inPlace: !over) { pixels in
+        if over { blend(pixels, over: rect) } else { copy(pixels, to: rect) }
+      }
       succeeded = fetched && succeeded
       if place(of: rect) == nil { offset += rect.area * 4 }
     }
@@ -175,6 +181,14 @@ struct PictureMemory: ~Copyable {
   private func copy(_ pixels: UnsafeMutableRawPointer, to rect: PixelRect) {
     let start = base + rect.y * bytesPerRow + rect.x * 4
     layout.unpack(pixels, size: rect.size, to: start, targetStride: bytesPerRow, palette: palette)
+  }
+
+  /// Draws premultiplied pixels over what is at `rect`.
+  private func blend(_ pixels: UnsafeMutableRawPointer, over rect: PixelRect) {
+    let below = (base + rect.y * bytesPerRow + rect.x * 4).assumingMemoryBound(to: UInt8.self)
+    let (stride, width, height) = (Int32(bytesPerRow), Int32(rect.width), Int32(rect.height))
+    _ = ARGBBlend(
+      pixels.assumingMemoryBound(to: UInt8.self), width * 4, below, stride, below, stride, width, height)
   }
 
   /// Reads the cells of `colormap` again, when pixels are their numbers.

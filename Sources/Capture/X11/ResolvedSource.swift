@@ -4,10 +4,12 @@ package import SessionModel
 package struct ResolvedSource: Hashable, Sendable {
   /// The X display's name, as it was opened.
   package let display: String
-  /// What was asked for and what was found; its rectangle's size is the picture's.
+  /// What was asked for and what was found.
   package let source: Manifest.Source
   /// The X id of the window that is recorded (with decorations, the window manager's frame); nil for a part of the root.
   package let window: UInt32?
+  /// The picture's size, unless another is asked for: the source's, or the whole screen's when the focus is followed.
+  package let canvas: PixelSize
   /// How many more windows match what was asked for; the topmost is recorded.
   package let otherMatches: Int
 

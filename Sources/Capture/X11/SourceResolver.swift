@@ -13,13 +13,33 @@ package struct SourceResolver: ~Copyable {
   package var display: String { connection.display }
 
   /// Finds `specification`.
-  /// - Parameter decorations: takes a window with its window manager's frame.
-  /// - Throws: `RecorderError` (unavailable) that names what was not found and what there is.
+  /// - Parameters:
+  ///   - decorations: takes a window with its window manager's frame.
+  ///   - exclusions: windows that must not be shown.
+  /// - Throws: `RecorderError`: unavailable, which names what was not found and what there is; usage when what is asked
+  ///   for is what must not be shown.
   package func resolve(
-    _ specification: SourceSpecification, decorations: Bool = false
+    _ specification: SourceSpecification, decorations: Bool = false, exclusions: [WindowExclusion] = []
+  ) throws(RecorderError) -> ResolvedSource {
+    let source = try find(specification, decorations: decorations)
+    let matchers = try WindowMatcher.all(exclusions)
+    guard let window = source.source.window, matchers.contains(where: { $0.matches(window, on: connection) }) else {
+      return source
+    }
+    guard case .follow = specification else {
+      throw RecorderError(.usage, "The window to record is one of those that --exclude leaves out.")
+    }
+    return try unfocused(specification)
+  }
+
+  private func find(
+    _ specification: SourceSpecification, decorations: Bool
   ) throws(RecorderError) -> ResolvedSource {
     let screen = PixelRect(connection.rootSize)
-    if case .window = specification {} else { try refuseXWayland() }
+    switch specification {
+    case .window, .follow: break
+    case .display, .monitor, .region: try refuseXWayland()
+    }
     switch specification {
     case .display: return try resolved(specification, screen)
     case .monitor(let name): return try resolved(specification, monitor(named: name))
@@ -31,15 +51,15 @@ package struct SourceResolver: ~Copyable {
       return try resolved(specification, rect)
     case .window(let selector):
       return try window(selector, specification, decorations: decorations)
+    case .follow:
+      let nothing = try unfocused(specification)
+      return FocusFollower(for: nothing, decorations: decorations).find(on: connection) ?? nothing
     }
   }
 
-  /// Whether the window of `source` is one that `exclusions` name.
-  /// - Throws: `RecorderError` (usage) when a pattern is no regular expression.
-  package func isExcluded(_ source: ResolvedSource, by exclusions: [WindowExclusion]) throws(RecorderError) -> Bool {
-    let matchers = try WindowMatcher.all(exclusions)
-    guard let window = source.source.window else { return false }
-    return matchers.contains { $0.matches(window, on: connection) }
+  /// What is recorded while no window is active and the active one is followed.
+  private func unfocused(_ specification: SourceSpecification) throws(RecorderError) -> ResolvedSource {
+    try resolved(specification, PixelRect(connection.rootSize))
   }
 
   /// Whether there is what `specification` names now; a window counts once it is shown.
@@ -47,7 +67,7 @@ package struct SourceResolver: ~Copyable {
   package func isPresent(_ specification: SourceSpecification) throws(RecorderError) -> Bool {
     try connection.checkAlive()
     switch specification {
-    case .display, .region: return true
+    case .display, .region, .follow: return true
     case .monitor(let name): return connection.monitors().contains { $0.name == name }
     case .window(let selector):
       return try match(selector).flatMap { connection.windowState($0.window) }?.isViewable == true
@@ -67,7 +87,7 @@ package struct SourceResolver: ~Copyable {
     _ = try connection.pixels(of: window)
     return ResolvedSource(
       display: connection.display, source: Manifest.Source(specification: specification, rect: rect, window: info),
-      window: window, otherMatches: others)
+      window: window, canvas: rect.size, otherMatches: others)
   }
 
   /// XWayland's root window is black: the picture on the screen is the Wayland compositor's alone. It names its outputs

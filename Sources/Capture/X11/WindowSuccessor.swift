@@ -19,7 +19,7 @@ struct WindowSuccessor {
       }
       matcher = try WindowMatcher(.className(name))
     case .window(let selector): matcher = try WindowMatcher(selector)
-    case .display, .monitor, .region:
+    case .display, .monitor, .region, .follow:
       throw RecorderError(.usage, "--on-close wait needs a window to record.", hint: "Give it with window:….")
     }
   }
@@ -33,7 +33,8 @@ struct WindowSuccessor {
         continue
       }
       let found = Manifest.Source(specification: source.source.specification, rect: state.rect, window: info)
-      return ResolvedSource(display: source.display, source: found, window: window, otherMatches: 0)
+      return ResolvedSource(
+        display: source.display, source: found, window: window, canvas: source.canvas, otherMatches: 0)
     }
     return nil
   }

@@ -13,6 +13,10 @@ package struct X11SourceOptions: Sendable {
   package var followsSize = false
   /// Whether another window that matches is waited for when the recorded one is closed; else that is the end.
   package var waitsWhenClosed = false
+  /// Whether windows are recorded with their window manager's frames.
+  package var decorations = false
+  /// Whether a window's menus and dialogs are in its picture.
+  package var popups = false
   /// Windows that are blanked wherever they are.
   package var exclusions: [WindowExclusion] = []
   /// Given the connection, to break it from another thread.

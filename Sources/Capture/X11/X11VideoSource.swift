@@ -4,24 +4,25 @@ import Threading
 
 /// The picture of a display, a part of one, or a window, fetched from an X server on a connection of its own.
 package struct X11VideoSource: ~Copyable, VideoSource {
-  private let connection: XConnection
-  private let options: X11SourceOptions
-  private var memory: PictureMemory
-  private var colormap: xcb_colormap_t
-  private var target: GrabTarget
-  private var damage: DamageTracker?
+  let connection: XConnection
+  let options: X11SourceOptions
+  var memory: PictureMemory
+  var colormap: xcb_colormap_t
+  var target: GrabTarget
+  var damage: DamageTracker?
+  var popups: PopupTracker?
   private var pointer: PointerTracker?
   private var plan = GrabPlan()
   private var pace: FramePace
-  private var isWholeNeeded = true
+  var isWholeNeeded = true
   private var shown: Shown?
   private var nextMonitorLook: Int64 = 0
-  private var exclusions: ExclusionTracker?
+  var exclusions: ExclusionTracker?
   /// What the last frame did not show, in pixels of the root.
   private var hidden = RectSet()
-  private let successor: WindowSuccessor?
-  /// When to look for a window that follows the closed one; nil while there is none to wait for.
-  private var nextSearch: Int64?
+  let succession: Succession
+  /// When to look for the window to record next, in ns of `CLOCK_MONOTONIC`.
+  var nextSearch: Int64 = 0
 
   /// The pointer as the last frame had it.
   private struct Shown: Hashable {
@@ -30,8 +31,6 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     var serial: UInt32
   }
 
-  /// Nanoseconds between two looks for a window that is waited for: no event tells of every change of a title.
-  private static let searchInterval: Int64 = 250_000_000
   /// Nanoseconds between two looks at the monitors: a server sends no event for one that a person defines.
   private static let monitorInterval: Int64 = 500_000_000
 
@@ -42,20 +41,23 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     let connection = try XConnection(source.display)
     options.breaker?.hold(connection)
     let (layout, colormap) = try connection.pixels(of: source.window)
-    let size = source.source.rect.size
+    let size = source.canvas
     let memory = try PictureMemory(size: size, layout: layout, connection: connection)
     let target = GrabTarget(source, size: size, followsSize: options.followsSize, connection: connection)
-    let successor = options.waitsWhenClosed ? try WindowSuccessor(of: source) : nil
+    let succession = try Self.succession(of: source, options)
+    let popups = try Self.popups(of: target, options, layout, connection)
     let exclusions =
       options.exclusions.isEmpty ? nil : try ExclusionTracker(options.exclusions, connection: connection)
-    self.successor = successor
-    damage = DamageTracker(target.damaged, connection: connection)
+    self.succession = succession
+    damage = target.isAbandoned ? nil : DamageTracker(target.damaged, connection: connection)
+    self.popups = popups
     self.exclusions = exclusions
     pointer = options.cursor ? PointerTracker(connection: connection) : nil
     pace = FramePace(interval: options.frameInterval)
     (self.connection, self.options, self.colormap) = (connection, options, colormap)
     self.memory = memory
     self.target = target
+    if self.target.isAbandoned { options.report(.absent(.unfocused), MonotonicClock.now()) }
   }
 
   package var size: PixelSize { memory.size }
@@ -77,6 +79,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     while true {
       try receiveEvents()
       let now = MonotonicClock.now()
+      try lookAround(at: now)
       let pending = isPending
       if pending, pace.isDue(at: now) { return .changed }
       if now >= deadline {
@@ -87,11 +90,12 @@ package struct X11VideoSource: ~Copyable, VideoSource {
       if !pending {
         let look = nextLook
         if now >= look {
-          try self.look(at: now)
+          self.look(at: now)
           continue
         }
         until = min(until, look)
       }
+      until = min(until, nextLookAround)
       // While a change waits for its time, more events change nothing: they are left in the socket.
       xcb_flush(connection.handle)
       let descriptor = pending ? nil : xcb_get_file_descriptor(connection.handle)
@@ -104,8 +108,9 @@ package struct X11VideoSource: ~Copyable, VideoSource {
 
   private var isPending: Bool {
     if isWholeNeeded { return true }
-    if nextSearch != nil { return false }
+    if target.isAbandoned { return false }
     if exclusions.borrow({ $0.isPending }) ?? false { return true }
+    if popups.borrow({ $0.isPending }) ?? false { return true }
     return target.isStale || (damage.borrow { $0.isPending } ?? true) || (pointer.borrow { $0.isPending } ?? false)
   }
 
@@ -115,9 +120,11 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     try connection.checkAlive()
   }
 
-  private mutating func receiveEvents() throws(RecorderError) {
+  mutating func receiveEvents() throws(RecorderError) {
     while let event = XReply(xcb_poll_for_event(connection.handle)) {
+      if event.read({ isNewsOfFocus($0) }) { nextSearch = 0 }
       if event.read({ exclusions?.receive($0) }) == true { continue }
+      if event.read({ popups?.receive($0) }) == true { continue }
       if damage?.receive(event.value) == true { continue }
       do throws(RecorderError) {
         try event.read { (event) throws(RecorderError) in
@@ -134,7 +141,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   package mutating func grab(_ body: (borrowing GrabbedFrame) -> Void) throws(RecorderError) -> Bool {
     try receiveEvents()
     var isGeometryNew = isWholeNeeded
-    if target.isStale, nextSearch == nil { isGeometryNew = try refresh() || isGeometryNew }
+    if target.isStale, !target.isAbandoned { isGeometryNew = try refresh() || isGeometryNew }
     if memory.refreshPalette(colormap) { isGeometryNew = true }
     // Damage and pointer come in one round trip.
     let region = damage?.request()
@@ -144,6 +151,10 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     }
     let time = MonotonicClock.now()
     if let place { pointer?.receive(place, at: time) }
+    // After the window's own damage was asked for: what is drawn from here on is in the next frame too.
+    if let changed = popups?.update(over: target.rect) {
+      plan.set(plan.bounds.union(changed).intersection(target.visible))
+    }
     guard fetch(everything: isGeometryNew) else {
       // The geometry changed under the request: all is fetched again with the new one.
       try connection.checkAlive()
@@ -168,6 +179,9 @@ package struct X11VideoSource: ~Copyable, VideoSource {
       // Other windows are not in its picture.
       now = RectSet()
       if exclusions?.isExcluded(window) == true { now.add(target.rect) }
+      for popup in popups.borrow({ $0.shown }) ?? [] where exclusions?.isExcluded(popup.window) == true {
+        now.add(popup.target.rect)
+      }
     }
     let (x, y) = target.rootOrigin
     // What was black until now was not fetched: it is, with the next frame.
@@ -190,6 +204,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
       memory.clear()
       plan.set(target.visible)
       guard memory.fetch(plan.rects, of: target.drawable, origin: target.origin) else { return false }
+      popups.borrow { $0.draw(plan.rects, into: memory) }
       // What is black now may not have been before.
       plan.set(PixelRect(size))
       return true
@@ -197,13 +212,17 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     guard usesDamage else {
       return memory.fetchDifference(target.visible, of: target.drawable, origin: target.origin, plan: &plan)
     }
-    return memory.fetch(plan.rects, of: target.drawable, origin: target.origin)
+    guard memory.fetch(plan.rects, of: target.drawable, origin: target.origin) else { return false }
+    popups.borrow { $0.draw(plan.rects, into: memory) }
+    return true
   }
 
   /// Gives the frame to `body` when it differs from the last one.
   private mutating func show(time: Int64, _ body: (borrowing GrabbedFrame) -> Void) -> Bool {
     var state: PointerState?
-    if let place = pointer.borrow({ $0.place }), target.isUnder(place) {
+    if let place = pointer.borrow({ $0.place }),
+      target.isUnder(place) || popups.borrow({ $0.isUnder(place) }) == true
+    {
       state = pointer.borrow { $0.state(origin: target.rootOrigin, within: PixelRect(size)) }
     }
     let serial = pointer.borrow { $0.serial } ?? 0
@@ -222,19 +241,25 @@ package struct X11VideoSource: ~Copyable, VideoSource {
 extension X11VideoSource {
   /// When to look at what no event announces, in ns of `CLOCK_MONOTONIC`.
   private var nextLook: Int64 {
-    if let nextSearch { return nextSearch }
     let release = exclusions.borrow { $0.nextRelease } ?? .max
-    let pointer = min(release, pointer.borrow { $0.nextLook(interval: pace.interval) } ?? .max)
-    return target.isMonitor ? min(pointer, nextMonitorLook) : pointer
+    return min(release, target.isAbandoned ? .max : pointer.borrow { $0.nextLook(interval: pace.interval) } ?? .max)
   }
 
-  private mutating func look(at now: Int64) throws(RecorderError) {
-    if nextSearch != nil { return try search(at: now) }
+  /// When to look at what may change while the picture does, in ns of `CLOCK_MONOTONIC`.
+  private var nextLookAround: Int64 {
+    min(isSearching ? nextSearch : .max, target.isMonitor ? nextMonitorLook : .max)
+  }
+
+  /// Looks, when it is time, whether something else is to be recorded: however much is drawn, that must not wait.
+  private mutating func lookAround(at now: Int64) throws(RecorderError) {
+    if isSearching, now >= nextSearch { try search(at: now) }
+    guard target.isMonitor, now >= nextMonitorLook else { return }
+    nextMonitorLook = now + Self.monitorInterval
+    if target.isMonitorMoved() { target.invalidate() }
+  }
+
+  private mutating func look(at now: Int64) {
     if let release = exclusions.borrow({ $0.nextRelease }), now >= release { isWholeNeeded = true }
-    if target.isMonitor, now >= nextMonitorLook {
-      nextMonitorLook = now + Self.monitorInterval
-      if target.isMonitorMoved() { target.invalidate() }
-    }
     if let due = pointer.borrow({ $0.nextLook(interval: pace.interval) }), now >= due { pointer?.look(at: now) }
   }
 
@@ -263,32 +288,5 @@ extension X11VideoSource {
     let isMoved = target.window == nil && rect != target.rect
     if rect.size != target.rect.size || isMoved { options.report(.geometry(from: rect, to: target.rect), now) }
     return isNew
-  }
-
-  /// The recorded window is closed: that is the end, or another is waited for.
-  private mutating func lose(_ error: RecorderError) throws(RecorderError) {
-    guard successor != nil, SourceLoss(error) == .windowClosed else { throw error }
-    target.abandon()
-    damage = nil
-    let now = MonotonicClock.now()
-    nextSearch = now
-    options.report(.absent(.closed), now)
-  }
-
-  private mutating func search(at now: Int64) throws(RecorderError) {
-    nextSearch = now + Self.searchInterval
-    let found = successor.flatMap { $0.find(on: connection) }
-    try connection.checkAlive()
-    guard let found, let info = found.source.window else { return }
-    // One of a visual that is not known is left alone, and another waited for.
-    guard let (layout, colormap) = try? connection.pixels(of: found.window) else { return }
-    if layout != memory.layout { memory = try PictureMemory(size: size, layout: layout, connection: connection) }
-    let before = target.rect
-    target = GrabTarget(found, size: size, followsSize: options.followsSize, connection: connection)
-    damage = DamageTracker(target.damaged, connection: connection)
-    (self.colormap, nextSearch, isWholeNeeded) = (colormap, nil, true)
-    options.report(.present, now)
-    options.report(.replaced(info), now)
-    if before.size != target.rect.size { options.report(.geometry(from: before, to: target.rect), now) }
   }
 }

@@ -66,6 +66,10 @@ extension XConnection {
     var bytes = property.bytes
     while bytes.last == 0 { bytes.removeLast() }
     if property.isCut { Self.dropPartialCharacter(&bytes) }
+    if property.type == atom("COMPOUND_TEXT"), !bytes.contains(0) {
+      let text = CompoundText.decode(bytes)
+      return (text, text.contains("\u{FFFD}") ? Data(bytes).base64EncodedString() : nil)
+    }
     if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) { return (text, nil) }
     // ICCCM: the type STRING is ISO 8859-1, whose codes are Unicode's.
     if property.type == XCB_ATOM_STRING.rawValue, !bytes.contains(0) {

@@ -117,7 +117,7 @@ extension XConnection {
   }
 
   /// The window that has WM_STATE in `frame`, as window managers without EWMH mark it; `frame` itself without one.
-  private func client(in frame: xcb_window_t) -> xcb_window_t {
+  func client(in frame: xcb_window_t) -> xcb_window_t {
     var level = [frame]
     // Frames nest two or three deep; the bound keeps a tree of widgets from being walked.
     for _ in 0..<3 {

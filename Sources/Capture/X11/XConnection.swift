@@ -110,6 +110,9 @@ final class XConnection {
     return owner?.value.owner ?? 0 != 0
   }
 
+  /// Bits a pixel of `visual`; 0 when the server does not describe it.
+  func depth(ofVisual id: xcb_visualid_t) -> UInt8 { visuals.first { $0.visual.visual_id == id }?.depth ?? 0 }
+
   /// How pixels of `visual` lie in images.
   /// - Throws: `RecorderError` (unavailable) that names the visual.
   func pixelLayout(visual id: xcb_visualid_t) throws(RecorderError) -> PixelLayout {

@@ -7,7 +7,8 @@ package struct RecordCommand: CommandDeclaration {
     commandName: "record",
     abstract: "Record a display, a monitor, a window or a region until Ctrl-C.",
     discussion: """
-      SOURCE is display (the whole of it), monitor:NAME, region:WxH+X+Y, window:ID, window:active, or window: with \
+      SOURCE is display (the whole of it), monitor:NAME, region:WxH+X+Y, follow:focus (the active window, whichever \
+      it is), window:ID, window:active, or window: with \
       title=TEXT, title~=REGEX, class=NAME, pid=NUMBER or command=NAME; recorder sources lists what there is. When \
       several windows match, the topmost is recorded.
 
@@ -22,7 +23,8 @@ package struct RecordCommand: CommandDeclaration {
       session is kept. INT, TERM, HUP and QUIT are passed on to the command.
 
       A window that takes another size is fitted into the picture, which keeps its own; hidden, it stays as it was, and \
-      the session says so.
+      the session says so. Nothing is ever shown larger than it is. follow:focus fits each window into a picture of the \
+      screen's size; with --popups what a menu or dialog has beyond its window's edges is cut.
 
       --exclude makes the matching windows black wherever they are, with their dialogs and pop-ups, also where another \
       window covers them, and tells nothing of them; a place that one has left stays black until something is drawn \

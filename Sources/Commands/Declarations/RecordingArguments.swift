@@ -19,6 +19,8 @@ package struct RecordingArguments: ParsableArguments {
   package var cursor = VideoOptions().showsCursor
   @Flag(settings: ["video.decorations"], help: "Record a window with its window manager's frame.")
   package var decorations = VideoOptions().decorations
+  @Flag(help: "Record a window with its menus and dialogs, where they are over it.")
+  package var popups = false
   @Option(
     settings: ["video.on-resize"],
     help: ArgumentHelp(
@@ -150,6 +152,7 @@ package struct RecordingArguments: ParsableArguments {
     if onClose != .end { options.video.onClose = onClose }
     if !exclude.isEmpty { options.exclusions = exclude }
     if wait { options.video.waits = true }
+    if popups { options.video.popups = true }
     options.audio.application = appAudio
     options.audio.microphone = microphone
     options.audio.microphoneChannel = microphoneChannel
