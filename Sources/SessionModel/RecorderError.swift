@@ -35,7 +35,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .incomplete: "Intact but incomplete, or ended because a part failed."
     case .permission: "No permission."
     case .configuration: "The configuration is wrong."
-    case .interruptedTwice: "A second interrupt."
+    case .interruptedTwice: "A second interrupt, or nothing was picked with --select."
     }
   }
 }

@@ -45,6 +45,7 @@ struct PatternOptions {
       popup COLOR WxH+X+Y   opens a menu at a place of the screen, the last one closed; COLOR is RRGGBB, or
                             AARRGGBB (premultiplied) for one with an alpha channel
       popdown               closes it
+      storm N               makes and closes N more windows, called "storm 1" and so on, at random moments
       flash                 fills the window with white, and 200 ms later with black
       title TEXT            changes the title
       move X Y              moves the window

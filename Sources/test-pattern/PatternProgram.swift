@@ -155,6 +155,7 @@ struct PatternProgram: ~Copyable {
       window.openPopup(
         color, hasAlpha: words[1].count == 8, x: place.x, y: place.y, width: size.width, height: size.height)
     case ("popdown", 1): window.closePopup()
+    case ("storm", 2) where numbers.count == 1: window.storm(numbers[0])
     case ("flash", 1):
       window.fill(0xFFFFFF)
       window.present()

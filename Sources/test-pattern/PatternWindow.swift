@@ -77,8 +77,12 @@ struct PatternWindow: ~Copyable {
   }
 
   private func setProperty(_ name: xcb_atom_t, type: xcb_atom_t, bytes: [UInt8]) {
+    setProperty(name, type: type, bytes: bytes, of: id)
+  }
+
+  private func setProperty(_ name: xcb_atom_t, type: xcb_atom_t, bytes: [UInt8], of window: xcb_window_t) {
     xcb_change_property(
-      connection, UInt8(XCB_PROP_MODE_REPLACE.rawValue), id, name, type, 8, UInt32(bytes.count), bytes)
+      connection, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, name, type, 8, UInt32(bytes.count), bytes)
   }
 
   private func setProperty(_ name: xcb_atom_t, type: xcb_atom_t, words: [UInt32]) {
@@ -185,6 +189,27 @@ struct PatternWindow: ~Copyable {
   mutating func closePopup() {
     if popup != 0 { xcb_destroy_window(connection, popup) }
     popup = 0
+  }
+
+  /// Makes and closes `count` windows, a few of them open at once, each at a moment of its own.
+  func storm(_ count: Int) {
+    var open: [xcb_window_t] = []
+    for number in 1...max(1, count) {
+      let window = xcb_generate_id(connection)
+      var values = [pixel(UInt32.random(in: 0...0xFF_FFFF))]
+      xcb_create_window(
+        connection, 0, window, screen.root, Int16.random(in: -50...300), Int16.random(in: -50...200),
+        UInt16.random(in: 1...100), UInt16.random(in: 1...100), 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue),
+        screen.root_visual, XCB_CW_BACK_PIXEL.rawValue, &values)
+      setProperty(
+        XCB_ATOM_WM_NAME.rawValue, type: XCB_ATOM_STRING.rawValue, bytes: Array("storm \(number)".utf8), of: window)
+      xcb_map_window(connection, window)
+      open.append(window)
+      if open.count > 4 { xcb_destroy_window(connection, open.remove(at: Int.random(in: 0..<open.count))) }
+      flush()
+      usleep(UInt32.random(in: 0..<2000))
+    }
+    for window in open { xcb_destroy_window(connection, window) }
   }
 
   private static func visual(depth: UInt8, _ connection: OpaquePointer) -> xcb_visualid_t? {

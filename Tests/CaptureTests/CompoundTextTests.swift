@@ -29,7 +29,9 @@ import Testing
     (bytes("\u{1B}%/1", [0x80, 0x84]) + bytes("nono"), "\u{FFFD}"), ([0x01, 0x62], "\u{FFFD}b"),
   ]
 
-  @Test(arguments: texts) func textIsDecoded(bytes: [UInt8], text: String) { #expect(CompoundText.decode(bytes) == text) }
+  @Test(arguments: texts) func textIsDecoded(bytes: [UInt8], text: String) {
+    #expect(CompoundText.decode(bytes) == text)
+  }
 
   /// No bytes of anybody's window end the program.
   @Test func anyBytesAreTaken() {

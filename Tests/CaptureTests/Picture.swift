@@ -56,14 +56,15 @@ struct Grabber: ~Copyable {
   let wake: WakeSignal
 
   init(
-    _ specification: SourceSpecification, on display: VirtualDisplay, cursor: Bool = false, decorations: Bool = false,
-    _ adjust: (inout X11SourceOptions) -> Void = { _ in }
+    _ specification: SourceSpecification, on display: VirtualDisplay, through name: String? = nil, cursor: Bool = false,
+    decorations: Bool = false, _ adjust: (inout X11SourceOptions) -> Void = { _ in }
   ) throws {
-    let resolver = try SourceResolver(display: display.name)
-    let resolved = try resolver.resolve(specification, decorations: decorations)
     let wake = try WakeSignal()
     var options = X11SourceOptions(cursor: cursor, frameInterval: Self.interval, wake: wake)
     adjust(&options)
+    let resolver = try SourceResolver(display: name ?? display.name)
+    let resolved = try resolver.resolve(
+      specification, decorations: decorations, exclusions: options.exclusions)
     let source = try X11VideoSource(resolved, options)
     self.wake = wake
     self.source = source

@@ -110,8 +110,9 @@ import Testing
   }
 
   /// A real server of each depth, with shared memory and without, shows the bars in their colours.
-  @Test(arguments: [8, 15, 16, 24, 30], [[], ["-extension", "MIT-SHM"], ["-extension", "DAMAGE"]])
-  func barsOfEveryDepth(depth: Int, arguments: [String]) throws {
+  @Test(arguments: [8, 15, 16, 24, 30], [nil, "MIT-SHM", "DAMAGE", "Composite", "XFIXES"])
+  func barsOfEveryDepth(depth: Int, missing: String?) throws {
+    let arguments = missing.map { ["-extension", $0] } ?? []
     let display = try VirtualDisplay(size: "323x201", depth: depth, arguments: arguments)
     let client = try PatternClient(on: display, ["bars", "--geometry", "320x200+1+1"])
     var grabber = try Grabber(.display, on: display)

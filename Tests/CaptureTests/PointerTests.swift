@@ -24,13 +24,14 @@ import Testing
     try run(["xdotool", "mousemove", "\(x)", "\(y)"], environment: display.environment)
   }
 
-  @Test(arguments: [[], ["-extension", "DAMAGE"], ["-extension", "XInputExtension"]])
-  func shapeHotSpotAndPlaceAreExact(arguments: [String]) throws {
+  @Test(arguments: [([], false), (["-extension", "DAMAGE"], false), ([], true)])
+  func shapeHotSpotAndPlaceAreExact(arguments: [String], isWithoutInput: Bool) throws {
     let display = try VirtualDisplay(size: "320x200", arguments: arguments)
+    let proxy = isWithoutInput ? try AlteredDisplay(of: display, [.without("XInputExtension")]) : nil
     let client = try PatternClient(on: display, ["color", "--color", "00FF00"])
     try setCursor(on: display)
     try move(to: 100, 50, on: display)
-    var grabber = try Grabber(.display, on: display, cursor: true)
+    var grabber = try Grabber(.display, on: display, through: proxy?.name, cursor: true)
     let rect = PixelRect(x: 97, y: 45, width: 8, height: 8)
     let picture = try grabber.next("the pointer") { $0.pointer?.rect == rect }
     let pointer = try #require(picture.pointer)
@@ -49,7 +50,43 @@ import Testing
     try run(["xdotool", "mousemove_relative", "11", "13"], environment: display.environment)
     let moved = try grabber.next("the move") { $0.pointer?.rect.x == 8 }
     #expect(moved.pointer?.rect.y == 8)
-    withExtendedLifetime(client) {}
+    withExtendedLifetime((client, proxy)) {}
+  }
+
+  /// Where the server does not tell the pointer's shape a plain arrow stands in, its tip on the place.
+  @Test func anArrowStandsInForAShapeThatIsNotTold() throws {
+    let display = try VirtualDisplay(size: "320x200", arguments: ["-extension", "XFIXES"])
+    // Held: an Xvfb (21.1) without XFIXES aborts when a client goes.
+    let holder = try PatternClient(on: display, ["color", "--color", "00FF00"])
+    let mover = try ChildProcess(["xdotool", "-"], environment: display.environment)
+    mover.write("mousemove 100 50\n")
+    var grabber = try Grabber(.display, on: display, cursor: true)
+    let picture = try grabber.next("the pointer") { $0.pointer?.rect.x == 100 }
+    let pointer = try #require(picture.pointer)
+    #expect(pointer.rect == PixelRect(x: 100, y: 50, width: 12, height: 16))
+    #expect(pointer.image[0] == 0xFF00_0000)
+    #expect(pointer.image[12 * 5 + 2] == 0xFFFF_FFFF)
+    #expect(pointer.image[11] == 0)
+    #expect(Set(pointer.image) == [0, 0xFF00_0000, 0xFFFF_FFFF])
+    withExtendedLifetime(holder) {}
+  }
+
+  /// Two outputs side by side: the pointer is where it is on the second, and on the first alone when it is there.
+  @Test func pointerIsAtItsPlaceOnASecondOutput() throws {
+    let display = try VirtualDisplay(size: "640x200")
+    try setCursor(on: display)
+    for monitor in [["LEFT", "321/80x200/50+0+0"], ["RIGHT", "319/80x150/50+321+50"]] {
+      try run(["xrandr", "--setmonitor"] + monitor + ["none"], environment: display.environment)
+    }
+    try move(to: 400, 100, on: display)
+    var right = try Grabber(.monitor(name: "RIGHT"), on: display, cursor: true)
+    var left = try Grabber(.monitor(name: "LEFT"), on: display, cursor: true)
+    #expect(try #require(try left.next()).pointer == nil)
+    let there = try right.next("the pointer") { $0.pointer != nil }
+    #expect(there.pointer?.rect == PixelRect(x: 400 - 321 - 3, y: 100 - 50 - 5, width: 8, height: 8))
+    try move(to: 20, 30, on: display)
+    _ = try right.next("no pointer") { $0.pointer == nil }
+    #expect(try left.next("the pointer") { $0.pointer != nil }.pointer?.rect.x == 17)
   }
 
   @Test func pointerThatStandsStillMakesNoFrame() throws {

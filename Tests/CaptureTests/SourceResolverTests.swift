@@ -78,6 +78,22 @@ import Testing
     #expect(error?.hint == "The display names no monitors; record display.")
   }
 
+  /// A server whose RandR is older than 1.5 knows outputs alone.
+  @Test func outputsAreMonitorsBeforeRandR15() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    try run(["xrandr", "-display", display.name, "--setmonitor", "left", "160/40x200/50+0+0", "none"])
+    let client = try PatternClient(on: display, ["color", "--color", "FF00FF"])
+    let proxy = try AlteredDisplay(of: display, [.randr12])
+    let error = #expect(throws: RecorderError.self) {
+      try SourceResolver(display: proxy.name).resolve(.monitor(name: "left"))
+    }
+    #expect(error?.hint == "There is screen.")
+    var grabber = try Grabber(.monitor(name: "screen"), on: display, through: proxy.name)
+    let picture = try grabber.next("the output") { _ in true }
+    #expect(picture.size == PixelSize(width: 320, height: 200) && Set(picture.pixels) == [0xFF00FF])
+    withExtendedLifetime((client, proxy)) {}
+  }
+
   @Test func displayThatShrinksIsBlackWhereItWas() throws {
     let display = try VirtualDisplay(size: "640x480")
     let client = try PatternClient(on: display, ["color", "--color", "FF00FF"])

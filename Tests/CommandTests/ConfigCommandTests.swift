@@ -12,7 +12,7 @@ import Testing
   /// A value of every key that a recording without sound takes, other than the default.
   private static let values = [
     ("source", "region:320x240+0+0"), ("video.fps", "15"), ("video.size", "160x120"), ("video.cursor", "false"),
-    ("video.decorations", "true"), ("video.on-resize", "crop"), ("video.on-close", "wait"),
+    ("video.decorations", "true"), ("video.popups", "true"), ("video.on-resize", "crop"), ("video.on-close", "wait"),
     ("exclude", "class=KeePassXC"), ("wait", "true"), ("audio.stems", "none"), ("audio.gain", "mic=+3dB"),
     ("audio.microphone-channel", "2"), ("audio.codec", "opus"), ("limits.duration", "300ms"), ("limits.max-size", "1G"),
     ("limits.stop-when-idle", "1h"), ("tag", "set"), ("video.codec", "libx264rgb"), ("video.preset", "ultrafast"),
@@ -47,6 +47,7 @@ import Testing
     expected.video.size = PixelSize(width: 160, height: 120)
     expected.video.showsCursor = false
     expected.video.decorations = true
+    expected.video.popups = true
     expected.video.onResize = .crop
     expected.video.onClose = .wait
     expected.video.waits = true

@@ -21,6 +21,7 @@ import Testing
     options.video.onResize = .crop
     options.video.onClose = .wait
     options.video.waits = true
+    options.video.popups = true
     options.audio.application = .standard
     options.audio.microphone = .alsa(pcm: "hw:7")
     options.audio.microphoneChannel = 7

@@ -13,10 +13,14 @@ package final class VirtualDisplay: Sendable {
   ///   - size: the root window's size, as `1280x720`.
   ///   - depth: bits a pixel of the root window.
   ///   - arguments: further arguments, as `["-extension", "MIT-SHM"]`.
-  package init(size: String = "1280x720", depth: Int = 24, arguments: [String] = []) throws {
+  ///   - wrapper: a command that becomes the server, as `["unshare", "-i"]`.
+  package init(
+    size: String = "1280x720", depth: Int = 24, arguments: [String] = [], through wrapper: [String] = []
+  ) throws {
     // -noreset: without it modes and monitors vanish with the last client.
     server = try ChildProcess(
-      ["Xvfb", "-displayfd", "1", "-screen", "0", "\(size)x\(depth)", "-noreset", "-nolisten", "tcp"] + arguments)
+      wrapper + ["Xvfb", "-displayfd", "1", "-screen", "0", "\(size)x\(depth)", "-noreset", "-nolisten", "tcp"]
+        + arguments)
     let server = server
     // The number is written once the server takes clients.
     try waitUntil("Xvfb's display number; stderr: \(server.errorsSoFar)") {

@@ -24,6 +24,7 @@ struct GrabTarget: ~Copyable {
   private let monitorEvents: ClosedRange<Int32>?
   private var pixmap: xcb_pixmap_t = 0
   private var topLevel: xcb_window_t = 0
+  private var isGone = false
   /// Where the source is on the root; while it is absent, where it was.
   private(set) var rect: PixelRect
   /// The picture's size.
@@ -71,7 +72,8 @@ struct GrabTarget: ~Copyable {
 
   deinit {
     if pixmap != 0 { xcb_free_pixmap(connection.handle, pixmap) }
-    guard usesComposite, let window else { return }
+    // A window that is gone has no redirection, and the next one may have its number.
+    guard usesComposite, !isGone, let window else { return }
     xcb_composite_unredirect_window(connection.handle, window, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
   }
 
@@ -113,7 +115,9 @@ struct GrabTarget: ~Copyable {
       let closed = event.withMemoryRebound(to: xcb_destroy_notify_event_t.self, capacity: 1) { $0.pointee.window }
       // Its number may be that of the next one.
       connection.forget(closed)
-      if closed == window { throw SourceLoss.windowClosed.error }
+      guard closed == window else { break }
+      isGone = true
+      throw SourceLoss.windowClosed.error
     case XCB_CONFIGURE_NOTIFY, XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_REPARENT_NOTIFY, XCB_GRAVITY_NOTIFY:
       isStale = true
     case let type where monitorEvents?.contains(type) == true: isStale = true
@@ -179,6 +183,7 @@ struct GrabTarget: ~Copyable {
   private mutating func refresh(_ window: xcb_window_t, on screen: PixelRect) throws(RecorderError) -> Bool {
     guard let state = connection.windowState(window) else {
       try connection.checkAlive()
+      isGone = true
       throw SourceLoss.windowClosed.error
     }
     followTopLevel(of: window)

@@ -74,7 +74,8 @@ package struct SourcePicker {
   private static func crosshair(_ connection: XConnection) -> xcb_cursor_t {
     let (font, cursor) = (connection.newID(), connection.newID())
     // The crosshair is glyph 34 of the cursor font, its mask the next one (X11's cursorfont.h).
-    let refusal = XReply(xcb_request_check(connection.handle, xcb_open_font_checked(connection.handle, font, 6, "cursor")))
+    let refusal = XReply(
+      xcb_request_check(connection.handle, xcb_open_font_checked(connection.handle, font, 6, "cursor")))
     if refusal != nil { return xcb_cursor_t(XCB_NONE) }
     xcb_create_glyph_cursor(connection.handle, cursor, font, font, 34, 35, 0, 0, 0, .max, .max, .max)
     xcb_close_font(connection.handle, font)
@@ -183,7 +184,9 @@ struct RubberBand {
     for (window, line) in zip(windows, lines) {
       let mask = [XCB_CONFIG_WINDOW_X, XCB_CONFIG_WINDOW_Y, XCB_CONFIG_WINDOW_WIDTH, XCB_CONFIG_WINDOW_HEIGHT]
       let edges = 2 * Int(Self.edge)
-      let values = [line.x, line.y, max(1, line.width - edges), max(1, line.height - edges)].map { UInt32(bitPattern: Int32(clamping: $0)) }
+      let values = [line.x, line.y, max(1, line.width - edges), max(1, line.height - edges)].map {
+        UInt32(bitPattern: Int32(clamping: $0))
+      }
       xcb_configure_window(connection.handle, window, UInt16(mask.reduce(0) { $0 | $1.rawValue }), values)
       xcb_map_window(connection.handle, window)
     }

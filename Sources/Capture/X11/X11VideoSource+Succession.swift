@@ -11,9 +11,10 @@ extension X11VideoSource {
   static func succession(
     of source: ResolvedSource, _ options: X11SourceOptions
   ) throws(RecorderError) -> Succession {
-    if options.waitsWhenClosed { return .afterClose(try WindowSuccessor(of: source)) }
-    guard case .follow = source.source.specification else { return .none }
-    return .focus(FocusFollower(for: source, decorations: options.decorations))
+    if case .follow = source.source.specification {
+      return .focus(FocusFollower(for: source, decorations: options.decorations))
+    }
+    return options.waitsWhenClosed ? .afterClose(try WindowSuccessor(of: source)) : .none
   }
 
   /// The popups of the window that is recorded; nil when it is none, they are not wanted, or are in its picture anyway.

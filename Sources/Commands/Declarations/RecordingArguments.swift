@@ -19,8 +19,10 @@ package struct RecordingArguments: ParsableArguments {
   package var cursor = VideoOptions().showsCursor
   @Flag(settings: ["video.decorations"], help: "Record a window with its window manager's frame.")
   package var decorations = VideoOptions().decorations
-  @Flag(help: "Record a window with its menus and dialogs, where they are over it.")
+  @Flag(settings: ["video.popups"], help: "Record a window with its menus and dialogs, where they are over it.")
   package var popups = false
+  @Flag(help: "Pick the window (a click) or the region (dragged) on the screen, in place of SOURCE; Escape gives up.")
+  package var select = false
   @Option(
     settings: ["video.on-resize"],
     help: ArgumentHelp(

@@ -10,6 +10,7 @@ import Threading
 
 extension RecordCommand: Command {
   package mutating func run() async throws {
+    try recording.pickSource()
     guard command.isEmpty else {
       var run = try WrappedRun(self)
       return try await run.run()
@@ -20,7 +21,18 @@ extension RecordCommand: Command {
 
 /// What `recorder start` has started: a recorder without a terminal.
 extension StartCommand: Command {
-  package mutating func run() async throws { try await RecordingRun(recording, isDetached: true).run() }
+  package mutating func run() async throws {
+    try recording.pickSource()
+    try await RecordingRun(recording, isDetached: true).run()
+  }
+}
+
+extension RecordingArguments {
+  /// Has the person pick the source on the screen, when that was asked for.
+  fileprivate func pickSource() throws(RecorderError) {
+    guard select else { return }
+    source = try SourceSelection.pick(display: display) { Diagnostics.message($0) }
+  }
 }
 
 /// One recording from its command line to its exit code.

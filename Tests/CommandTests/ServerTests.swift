@@ -1,0 +1,160 @@
+import FoundationEssentials
+import Glibc
+import SessionModel
+import TestSupport
+import Testing
+
+/// What a recording leaves in the X server and the system, and what it does when the server is gone.
+@Suite(.serialized) struct ServerTests {
+  /// The shared memory segments that the process `pid` made: key shmid perms size cpid lpid nattch uid …
+  private func segments(of pid: Int32) throws -> [[Substring]] {
+    String(decoding: try readFile("/proc/sysvipc/shm"), as: UTF8.self).split(separator: "\n").dropFirst()
+      .map { $0.split(separator: " ") }.filter { $0[4] == "\(pid)" }
+  }
+
+  private func descriptors(of pid: Int32) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+  }
+
+  /// All that clients have in the server, by kind.
+  private func resources(_ display: VirtualDisplay) throws -> [String: Int] {
+    let result = try run(["xrestop", "-b", "-m", "1"], environment: display.environment)
+    var sums: [String: Int] = [:]
+    for line in result.lines {
+      let parts = line.split(separator: ":").map { $0.filter { !$0.isWhitespace } }
+      guard parts.count == 2, let count = Int(parts[1]) else { continue }
+      sums[parts[0], default: 0] += count
+    }
+    guard sums["windows"] != nil else { throw TestFailure("xrestop: \(result.text)\(result.errorText)") }
+    return sums
+  }
+
+  @Test func aThousandWindowsLeaveNothing() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let display = try #require(rig.display)
+    let client = try PatternClient(on: display, ["color"])
+    let watch = try WatchedRecording(rig, ["--exclude", "title~=^storm .*7$", "--fps", "60"])
+    let pid = watch.recording.process.pid
+    // What is made once, is made now.
+    try client.tell("storm 20")
+    try watch.show(0x405060, in: client)
+    let before = (try descriptors(of: pid), try segments(of: pid).count, try resources(display))
+    try client.tell("storm 1000")
+    try watch.show(0x607080, in: client)
+    #expect(try descriptors(of: pid) == before.0)
+    #expect(try segments(of: pid).count == before.1)
+    // Requests of the recorder that are on their way have arrived when its server answers one that followed.
+    #expect(try resources(display) == before.2)
+    let result = try watch.stop()
+    #expect(result.ending == .exit(0))
+    #expect(result.errorText.split(separator: "\n").allSatisfy { $0.contains("Recorded") || $0.contains("Sealed") })
+    let opened = try rig.events(watch.recording.id).filter { $0.kind == .opened }
+    #expect(opened.allSatisfy { $0.window?.title.hasSuffix("7") != true })
+    #expect(!(try rig.events(watch.recording.id).contains { $0.kind == .warning || $0.kind == .gap }))
+  }
+
+  @Test func sharedMemoryIsPrivateAndGoesWithAKilledRecorder() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let client = try PatternClient(on: try #require(rig.display), ["color"])
+    let watch = try WatchedRecording(rig, [])
+    try watch.show(0x405060, in: client)
+    let pid = watch.recording.process.pid
+    let found = try segments(of: pid)
+    #expect(found.count == 1)
+    // 01000 is SHM_DEST: it goes with the last process that is attached.
+    #expect(found.map { Int($0[2], radix: 8) } == [0o1600])
+    #expect(found.map { $0[6] } == ["2"])
+    watch.recording.process.signal(SIGKILL)
+    _ = try watch.recording.process.wait()
+    // The server lets go once it hears that the client is gone.
+    try waitUntil("the end of the segment") { try segments(of: pid).isEmpty }
+  }
+
+  @Test func aKilledServerEndsTheRecordingAtOnce() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let display = try #require(rig.display)
+    let client = try PatternClient(on: display, ["color"])
+    let watch = try WatchedRecording(rig, [])
+    try watch.show(0x405060, in: client)
+    let (killed, wall) = (Int64(monotonicSeconds() * 1e9) - (try watch.epoch()), WallTime.now())
+    display.server.signal(SIGKILL)
+    let result = try watch.recording.process.wait()
+    #expect(result.ending == .exit(72))
+    #expect(result.errorText.contains("The X server ended or closed the connection."))
+    let manifest = try rig.manifest(watch.recording.id)
+    #expect(manifest.state == .finished && manifest.end?.reason == .displayLost)
+    // By the recorder's own times: the end that it noticed, and the manifest that says finished.
+    let end = try #require(manifest.end).time.nanoseconds
+    #expect((killed - 100_000_000..<killed + 2_000_000_000).contains(end))
+    var status = stat()
+    #expect(stat("\(rig.session(watch.recording.id))/manifest.json", &status) == 0)
+    let written = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    #expect(written - wall.nanoseconds < 2_000_000_000)
+    let picture = try #require(try MediaFile.pictures(watch.media, PixelRect(x: 5, y: 5, width: 1, height: 1)).last)
+    #expect(Array(picture[..<3]) == [0x60, 0x50, 0x40])
+  }
+
+  /// Xvfb has no DPMS; its screen saver blanks the screen. Neither is a fault of the recording, nor a flood of words.
+  @Test func aScreenThatIsSwitchedOffIsRecordedOn() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let display = try #require(rig.display)
+    let client = try PatternClient(on: display, ["color"])
+    let watch = try WatchedRecording(rig, [])
+    try watch.show(0x405060, in: client)
+    for words in [["dpms", "force", "off"], ["s", "blank"], ["s", "activate"]] {
+      _ = try run(["xset"] + words, environment: display.environment)
+    }
+    let now = Int64(monotonicSeconds() * 1e9) - (try watch.epoch())
+    try watch.event("two signs of life") { $0.kind == .alive && $0.time.nanoseconds > now + 1_500_000_000 }
+    try run(["xset", "s", "reset"], environment: display.environment)
+    try watch.show(0x607080, in: client)
+    let result = try watch.stop()
+    #expect(result.ending == .exit(0))
+    #expect(result.errorText.split(separator: "\n").count <= 3)
+    #expect(!(try rig.events(watch.recording.id).contains { $0.kind == .warning || $0.kind == .gap }))
+    let last = try #require(try MediaFile.pictures(watch.media, PixelRect(x: 5, y: 5, width: 1, height: 1)).last)
+    #expect(Array(last[..<3]) == [0x80, 0x70, 0x60])
+  }
+
+  /// Three pointers with hot spots of their own, at the picture's own size and at half of it, are where they are to the
+  /// pixel.
+  @Test(arguments: [(8, 0, 0), (16, 4, 6), (24, 14, 10)], [1, 2])
+  func thePointerIsExact(cursor: (side: Int, x: Int, y: Int), scale: Int) throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x200"))
+    let display = try #require(rig.display)
+    let client = try PatternClient(on: display, ["color", "--color", "00FF00"])
+    func bitmap(_ name: String, _ byte: String) throws -> String {
+      let bytes = [String](repeating: byte, count: cursor.side * cursor.side / 8).joined(separator: ",")
+      let text = """
+        #define c_width \(cursor.side)
+        #define c_height \(cursor.side)
+        #define c_x_hot \(cursor.x)
+        #define c_y_hot \(cursor.y)
+        static char c_bits[] = {\(bytes)};
+
+        """
+      try writeFile(rig.folder.file(name), text.utf8)
+      return rig.folder.file(name)
+    }
+    let set = try run([
+      "xsetroot", "-display", display.name, "-fg", "#FF0000", "-bg", "#0000FF", "-cursor", bitmap("c", "0xFF"),
+      bitmap("m", "0xFF"),
+    ])
+    #expect(set.status == 0, "\(set.errorText)")
+    try run(["xdotool", "mousemove", "100", "50"], environment: display.environment)
+    let size = PixelSize(width: 320 / scale, height: 200 / scale)
+    let id = try rig.record(seconds: 0.3, ["--lossless", "--size", "\(size)"])
+    let picture = try #require(try MediaFile.pictures(rig.media(id), PixelRect(size)).last)
+    let wanted = PixelRect(
+      x: (100 - cursor.x) / scale, y: (50 - cursor.y) / scale, width: cursor.side / scale, height: cursor.side / scale)
+    for y in 0..<size.height {
+      for x in 0..<size.width {
+        let at = (y * size.width + x) * 4
+        let isInside = wanted.contains(PixelRect(x: x, y: y, width: 1, height: 1))
+        let color: [UInt8] = isInside ? [0, 0, 0xFF] : [0, 0xFF, 0]
+        if Array(picture[at..<at + 3]) != color { Issue.record("\(x),\(y): \(picture[at..<at + 3])") }
+      }
+    }
+    withExtendedLifetime(client) {}
+  }
+}
