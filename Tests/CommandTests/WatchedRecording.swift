@@ -76,14 +76,19 @@ enum ExpectedPicture {
       (0..<canvas.height).lazy.map { (top..<top + fitted.height).contains($0) ? row : empty }.joined())
   }
 
-  /// The last of `pictures` whose middle has `color`, its fourth bytes 0.
-  static func last(_ color: UInt32, of pictures: [[UInt8]], _ canvas: PixelSize) -> [UInt8]? {
+  /// Whether one of `pictures` is what a source of `size` filled with `color` has to be; others with that colour may be of
+  /// the moment of a change. What is scaled down may be off by one: libyuv rounds its means down.
+  static func isShown(_ color: UInt32, _ size: PixelSize, in pictures: [[UInt8]], _ canvas: PixelSize) -> Bool {
+    let tolerance = size.fitted(into: canvas) == size ? 0 : 1
+    let wanted = filled(size, color, in: canvas)
     let middle = (canvas.height / 2 * canvas.width + canvas.width / 2) * 4
-    let bytes = [UInt8(color & 0xFF), UInt8(color >> 8 & 0xFF), UInt8(color >> 16 & 0xFF)]
-    return pictures.last { Array($0[middle..<middle + 3]) == bytes }.map { picture in
-      var picture = picture
-      for index in stride(from: 3, to: picture.count, by: 4) { picture[index] = 0 }
-      return picture
+    func isNear(_ picture: [UInt8], _ index: Int) -> Bool {
+      abs(Int(picture[index]) - Int(wanted[index])) <= tolerance
+    }
+    return pictures.contains { picture in
+      // The fourth byte of a pixel means nothing.
+      (middle..<middle + 3).allSatisfy { isNear(picture, $0) }
+        && wanted.indices.allSatisfy { $0 % 4 == 3 || isNear(picture, $0) }
     }
   }
 }
