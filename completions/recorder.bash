@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder split" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder gain" | "recorder split" | "recorder save" | "recorder publish" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -27,15 +27,19 @@ _recorder() {
     "recorder record --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
     "recorder record --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder record --exclude") :; return ;;
+    "recorder record --microphone-channel") :; return ;;
     "recorder record --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
     "recorder record --gain") :; return ;;
     "recorder record --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
+    "recorder record --hold") :; return ;;
+    "recorder record --memory") :; return ;;
     "recorder record --duration") :; return ;;
     "recorder record --until") :; return ;;
     "recorder record --max-size") :; return ;;
     "recorder record --stop-when-idle") :; return ;;
     "recorder record --delay") :; return ;;
     "recorder record --name") :; return ;;
+    "recorder record --on") mapfile -t COMPREPLY < <(compgen -W "started stopped saved degraded gap disk" -- "$current"); return ;;
     "recorder record --title") :; return ;;
     "recorder record --tag") :; return ;;
     "recorder record --codec") :; return ;;
@@ -53,15 +57,19 @@ _recorder() {
     "recorder start --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
     "recorder start --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder start --exclude") :; return ;;
+    "recorder start --microphone-channel") :; return ;;
     "recorder start --stems") mapfile -t COMPREPLY < <(compgen -W "none all" -- "$current"); return ;;
     "recorder start --gain") :; return ;;
     "recorder start --audio-codec") mapfile -t COMPREPLY < <(compgen -W "aac opus flac pcm" -- "$current"); return ;;
+    "recorder start --hold") :; return ;;
+    "recorder start --memory") :; return ;;
     "recorder start --duration") :; return ;;
     "recorder start --until") :; return ;;
     "recorder start --max-size") :; return ;;
     "recorder start --stop-when-idle") :; return ;;
     "recorder start --delay") :; return ;;
     "recorder start --name") :; return ;;
+    "recorder start --on") mapfile -t COMPREPLY < <(compgen -W "started stopped saved degraded gap disk" -- "$current"); return ;;
     "recorder start --title") :; return ;;
     "recorder start --tag") :; return ;;
     "recorder start --codec") :; return ;;
@@ -78,7 +86,16 @@ _recorder() {
     "recorder resume --name") :; return ;;
     "recorder mute --name") :; return ;;
     "recorder unmute --name") :; return ;;
+    "recorder gain --name") :; return ;;
     "recorder split --name") :; return ;;
+    "recorder save --last") :; return ;;
+    "recorder save --title") :; return ;;
+    "recorder save --tag") :; return ;;
+    "recorder save --name") :; return ;;
+    "recorder publish --last") :; return ;;
+    "recorder publish --title") :; return ;;
+    "recorder publish --tag") :; return ;;
+    "recorder publish --name") :; return ;;
     "recorder logs --category") mapfile -t COMPREPLY < <(compgen -W "capture audio encode archive control" -- "$current"); return ;;
     "recorder logs --level") mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current"); return ;;
     "recorder list --limit") :; return ;;
@@ -91,6 +108,7 @@ _recorder() {
     "recorder replay --at") :; return ;;
     "recorder replay --speed") :; return ;;
     "recorder replay --volume") :; return ;;
+    "recorder replay --track") :; return ;;
     "recorder frame --at") :; return ;;
     "recorder frame -o" | "recorder frame --output") mapfile -t COMPREPLY < <(compgen -f -- "$current"); compopt -o filenames 2>/dev/null; return ;;
     "recorder export --from") :; return ;;
@@ -106,16 +124,16 @@ _recorder() {
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute split logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
+      words="record start stop status mark pause resume mute unmute gain split save publish logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --stems --gain --no-gain --audio-codec --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
+      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
-      words="--name -h --help"
+      words="--name --save -h --help"
       ;;
     "recorder status")
       words="--name --watch --json -h --help"
@@ -137,8 +155,17 @@ _recorder() {
       words="--name -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "mic app" -- "$current"); return; }
       ;;
+    "recorder gain")
+      words="--name -h --help"
+      ;;
     "recorder split")
       words="--name -h --help"
+      ;;
+    "recorder save")
+      words="--last --title --tag --name -h --help"
+      ;;
+    "recorder publish")
+      words="--last --title --tag --name -h --help"
       ;;
     "recorder logs")
       words="--category --level --follow --json -h --help"
@@ -155,7 +182,7 @@ _recorder() {
       words="--since --until --tag --window --limit --json -h --help"
       ;;
     "recorder replay")
-      words="--at --speed --volume --paused --full-screen -h --help"
+      words="--at --speed --volume --track --paused --full-screen -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder frame")

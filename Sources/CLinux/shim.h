@@ -1,6 +1,6 @@
 #pragma once
-#include <linux/magic.h>
 #include <iconv.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
