@@ -152,6 +152,8 @@ import Testing
     #expect(rig.start == second.start && second.start == Self.time(3000))
     let held = rig.held()
     #expect(rig.takeAll() == held)
+    // Nothing is left that could be cut.
+    #expect(rig.start == nil && rig.cut(5000) == nil)
     #expect(rig.bytes == 0)
   }
 

@@ -161,6 +161,8 @@ struct CaptureRing<Payload: ~Copyable>: ~Copyable {
       let entry = streams[stream].removeFirst()
     else { return nil }
     packetBytes -= entry.bytes
+    // Nothing can be cut where the picture is gone.
+    if stream == 0, keyframes.count > 0, keyframes[0] <= entry.time { _ = keyframes.removeFirst() }
     return Taken(stream: stream, payload: entry.take())
   }
 

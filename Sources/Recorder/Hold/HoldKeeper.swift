@@ -26,6 +26,9 @@ final class HoldKeeper: Sendable {
     var lastNumber = 0
     var isClosed = false
     var isPublishing = false
+    /// One for each save that has not taken its stretch yet; closed when it has.
+    var stretches: [Int: BoundedQueue<Bool>] = [:]
+    var lastStretch = 0
     /// The ends by which a person gives up what is held.
     var losingEnds: Set<Manifest.Reason> = [.stopped, .interrupt, .quit]
     /// What the capture was saved as when it ended.
@@ -73,8 +76,25 @@ final class HoldKeeper: Sendable {
   /// - Parameter answer: told the session when it is complete, on the save's thread, or why there is none.
   func save(_ wish: Wish, answer: @escaping Answer) {
     let now = MonotonicClock.now()
-    start("save", answer) { [self] () throws(RecorderError) in
+    let stretch = BoundedQueue<Bool>(capacity: 1)
+    let number = state.withLock { state -> Int? in
+      if state.isPublishing { return nil }
+      state.lastStretch += 1
+      state.stretches[state.lastStretch] = stretch
+      return state.lastStretch
+    }
+    guard let number else { return answer(.failure(sink.session == nil ? Self.isBecoming : Self.isPublished)) }
+    let taken: @Sendable () -> Void = { [self] in
+      stretch.close()
+      state.withLock { state in _ = state.stretches.removeValue(forKey: number) }
+    }
+    let answerLast: Answer = { result in
+      taken()
+      answer(result)
+    }
+    start("save", answerLast) { [self] () throws(RecorderError) in
       let span = try self.span(of: wish, until: Timestamp(nanoseconds: now - control.epoch))
+      taken()
       let (id, _) = try SpanWriter(recipe: recipe, log: control.log).write(
         span, title: wish.title, tags: wish.tags, .saved, droppedFrames: ring.droppedFrames(since: span.start))
       control.log?.note(.info, .archive, "A part of what is held was saved.", ["session": "\(id)"])
@@ -104,6 +124,8 @@ final class HoldKeeper: Sendable {
       throw Self.nothing
     }
     defer { ring.unpin(pin) }
+    // Saves that were asked for before have their stretch first: the ring runs out then.
+    for stretch in state.withLock({ Array($0.stretches.values) }) { _ = stretch.pop() }
     let (held, before) = ring.beginning(at: pin.start)
     let new = try recipe.makeSession(
       at: pin.start, state: held, before: before, title: wish.title, tags: wish.tags)
@@ -188,6 +210,9 @@ final class HoldKeeper: Sendable {
   static var isPublished: RecorderError {
     RecorderError(
       .usage, "This is a recording: all of it is kept already.", hint: "recorder stop ends the session.")
+  }
+  private static var isBecoming: RecorderError {
+    RecorderError(.busy, "The capture is just becoming a recording.", hint: "Try again.")
   }
   private static var nothing: RecorderError {
     RecorderError(.busy, "Nothing is held yet.", hint: "Try again in a moment.")
