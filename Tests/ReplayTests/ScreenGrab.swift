@@ -11,9 +11,9 @@ struct ScreenGrab {
   init(display: String, window: UInt32? = nil) throws {
     let folder = try TemporaryFolder()
     let file = folder.file("grab.ppm")
-    let whole = window.map { ["-window_id", "\($0)"] } ?? []
+    let chosen = window.map { ["-window_id", "\($0)"] } ?? []
     let result = try run(
-      ["ffmpeg", "-v", "error", "-f", "x11grab", "-draw_mouse", "0"] + whole
+      ["ffmpeg", "-v", "error", "-f", "x11grab", "-draw_mouse", "0"] + chosen
         + ["-i", display, "-frames:v", "1", "-c:v", "ppm", "-f", "image2pipe", file])
     guard result.status == 0 else { throw TestFailure("ffmpeg: \(result.errorText)") }
     let content = try readFile(file)

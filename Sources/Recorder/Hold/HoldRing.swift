@@ -44,8 +44,8 @@ final class HoldRing: Sendable {
   private let streamCount: Int
   private let content: Mutex<Content>
 
-  /// What a packet costs beside its own bytes: FFmpeg's three structures, their malloc headers, the encoder's side data
-  /// and the ring's entry. Measured with FFmpeg 5.1 and glibc 2.36.
+  /// Bytes that a packet is reckoned to cost beside its own: FFmpeg's three structures, their malloc headers, the encoder's
+  /// side data and the ring's entry. An estimate; with it a process grows by a little less than what its ring counts.
   private static let packetOverhead = 512
 
   init(_ options: HoldOptions, streams: Int, control: PipelineControl) {
