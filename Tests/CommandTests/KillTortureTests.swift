@@ -40,6 +40,8 @@ import Testing
     let mark: Int64?
     /// No frames were wanted at the end.
     let isPaused: Bool
+    /// When frames were last wanted again after a pause, in ns of the session's time; 0 without one.
+    let resumed: Int64
   }
 
   @Test func noKillLosesMoreThanASecond() throws {
@@ -70,7 +72,7 @@ import Testing
       ["--no-cursor", "--app-audio", "--name", "t"], environment: environment, ownGroup: true)
     let epoch = try rig.manifest(recording.id).clock.monotonic
     let moment = monotonicSeconds() + Double.random(in: 0...4)
-    var (mark, isPaused, others) = (Int64?.none, false, [ChildProcess]())
+    var (mark, isPaused, resumed, others) = (Int64?.none, false, Int64(0), [ChildProcess]())
     // What a person does meanwhile, and what other programs do, may come to its end or not.
     while monotonicSeconds() < moment {
       switch Int.random(in: 0..<12) {
@@ -79,7 +81,9 @@ import Testing
         if done.status == 0 { mark = Int64(monotonicSeconds() * 1e9) - epoch }
       case 1: _ = try rig.run(["split", "--name", "t"], environment: environment)
       case 2: isPaused = try rig.run(["pause", "--name", "t"], environment: environment).status == 0 || isPaused
-      case 3: if try rig.run(["resume", "--name", "t"], environment: environment).status == 0 { isPaused = false }
+      case 3:
+        guard try rig.run(["resume", "--name", "t"], environment: environment).status == 0, isPaused else { continue }
+        (isPaused, resumed) = (false, Int64(monotonicSeconds() * 1e9) - epoch)
       case 4: others.append(try start(["recover"]))
       case 5: others.append(try start(["gc", "--budget", "1T"]))
       case 6: others.append(try start(["list"]))
@@ -95,7 +99,7 @@ import Testing
     for other in others { #expect([0, 76].contains(try other.wait().status)) }
     return Kill(
       number: number, isStill: isStill, id: recording.id, time: killed - epoch, epoch: epoch, frames: client.frames,
-      mark: mark, isPaused: isPaused)
+      mark: mark, isPaused: isPaused, resumed: resumed)
   }
 
   private func start(_ arguments: [String]) throws -> ChildProcess {
@@ -124,7 +128,8 @@ import Testing
       // By the clock drawn into the picture.
       let drawn = Dictionary(kill.frames.map { ($0.counter, $0.time) }) { first, _ in first }
       let last = try #require(counters.last.flatMap { drawn[$0] }, "kill \(kill.number)")
-      found.append(("picture", kill.time - (last - kill.epoch)))
+      // What a pause left out is not lost.
+      found.append(("picture", kill.time - max(last - kill.epoch, kill.resumed)))
     }
     return found
   }
