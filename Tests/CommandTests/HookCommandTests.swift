@@ -100,6 +100,16 @@ import Testing
     }
   }
 
+  /// Nobody reads what a recorder in the background says: the session's log does.
+  @Test func aHookThatFailsIsInTheLog() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let recording = try StartedRecording(rig, ["--on", "started", "sh -c 'exit 3'"])
+    try waitUntil("the hook's failure") {
+      try rig.run(["logs", "--level", "warning"]).text.contains("The hook \"sh\" for started ended with 3.")
+    }
+    try recording.stop()
+  }
+
   @Test func aFailedRecordingSaysSo() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let display = try #require(rig.display)

@@ -20,6 +20,7 @@ package final class HookRunner: Sendable {
   private let state = Mutex(State())
   private let wake = BoundedQueue<Bool>(capacity: 1)
   private let thread = Mutex<WorkerThread?>(nil)
+  private let log = Mutex<RecorderLog?>(nil)
 
   /// Messages of one event that wait at most: as many saves as a person asks for at once; a flood of gaps is told by a
   /// few messages, each with the number of those left out.
@@ -45,6 +46,9 @@ package final class HookRunner: Sendable {
     }
     thread.withLock { $0 = worker }
   }
+
+  /// Writes failures to `log` too from now on, as long as that takes lines.
+  func note(in log: RecorderLog?) { self.log.withLock { $0 = log } }
 
   /// Has the hooks of the message's event run as soon as those before it have ended; returns at once.
   package func raise(_ message: HookMessage) {
@@ -98,7 +102,9 @@ package final class HookRunner: Sendable {
     let input = Array(json) + [UInt8(ascii: "\n")]
     for hook in hooks where hook.event == message.event {
       guard let fault = HookProcess.run(hook, input: input, output: output, limit: limit) else { continue }
-      tell("The hook \"\(hook.words[0].printable(atMost: 60))\" for \(hook.event.rawValue) \(fault).")
+      let text = "The hook \"\(hook.words[0].printable(atMost: 60))\" for \(hook.event.rawValue) \(fault)."
+      tell(text)
+      log.withLock { $0 }?.note(.warning, .control, text)
     }
   }
 }

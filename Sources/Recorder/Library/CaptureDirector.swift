@@ -215,6 +215,7 @@ final class CaptureDirector: Sendable {
     case .success(let session):
       let captured: @Sendable () -> CapturedSession? = { session.id.map { CapturedSession($0, in: archive) } }
       follower.begin(captured)
+      self.hooks.note(in: session.parts.control.log)
       hooks.began(session.id)
       let watch = EndWatch(of: session, recording) { [weak self] reason, error in
         self?.end(CaptureWishes.Ending(reason: reason, error: error)) { $0 === session }
