@@ -103,23 +103,6 @@ import Testing
     try expectFinished(rig, recording.id, .interrupt)
   }
 
-  @Test func aFileSizeLimitEndsItWith74AndKeepsWhatCameBefore() throws {
-    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
-    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "30"])
-    // 512 blocks of 1024 bytes: some seconds of it.
-    let process = try ChildProcess(
-      ["bash", "-c", "ulimit -f 512; exec \"$0\" record --lossless", builtProgram("recorder")],
-      environment: rig.environment)
-    let result = try process.wait()
-    try client.process.stop()
-    #expect(result.ending == .exit(74))
-    let id = try #require(SessionID(result.text.dropLast()))
-    #expect(try rig.manifest(id).end?.reason == .writeFailed)
-    let counters = try MediaFile.counters(rig.media(id)).compactMap { $0 }
-    #expect(counters.count > 10)
-    #expect(Set(counters).count >= counters.count - 1)
-  }
-
   @Test func aPictureThatStaysBlackIsToldOnce() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "000000"])
