@@ -24,9 +24,9 @@ struct MuxLoop: ~Copyable {
   private var nextAlive: Int64 = 0
   private var hasStarted = false
 
-  /// Nanoseconds between two flushes. Of the second that may be lost sound needs 100 ms to be mixed and 21 for a frame of
-  /// AAC; the rest is left to a busy machine.
-  private static var flushInterval: Int64 { 400_000_000 }
+  /// Nanoseconds between two flushes. Of the second that may be lost the mix takes 100 ms, waits for a late input 500 at
+  /// most, and a frame of AAC is 21; what this leaves is for a busy machine.
+  private static var flushInterval: Int64 { 250_000_000 }
   /// Nanoseconds between two `alive` events: on a still screen what was recorded since the last one is lost, and the
   /// 400 ms up to the second are left to a busy machine.
   private static var aliveInterval: Int64 { 600_000_000 }
