@@ -1,7 +1,7 @@
 import SessionModel
 import TestSupport
 
-/// The picture of a window, or of all of a display, as ffmpeg's x11grab reads it.
+/// The picture of a window, or of all of a display, as ImageMagick's `import` grabs it.
 struct ScreenGrab {
   /// Its size in pixels.
   let size: PixelSize
@@ -11,11 +11,12 @@ struct ScreenGrab {
   init(display: String, window: UInt32? = nil) throws {
     let folder = try TemporaryFolder()
     let file = folder.file("grab.ppm")
-    let chosen = window.map { ["-window_id", "\($0)"] } ?? []
     let result = try run(
-      ["ffmpeg", "-v", "error", "-f", "x11grab", "-draw_mouse", "0"] + chosen
-        + ["-i", display, "-frames:v", "1", "-c:v", "ppm", "-f", "image2pipe", file])
-    guard result.status == 0 else { throw TestFailure("ffmpeg: \(result.errorText)") }
+      [
+        "import", "-silent", "-window", window.map { "0x" + String($0, radix: 16) } ?? "root", "-depth", "8",
+        "ppm:\(file)",
+      ], environment: ["DISPLAY": display])
+    guard result.status == 0 else { throw TestFailure("import: \(result.errorText)") }
     let content = try readFile(file)
     // A binary PPM: `P6`, width and height, the largest value, one newline, then red, green, blue.
     let header = content.prefix(64).split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
