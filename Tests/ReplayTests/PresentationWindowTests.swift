@@ -76,7 +76,7 @@ struct PresentationWindowTests {
     let keys: [(String, PresentationKey)] = [
       ("space", .pause), ("p", .pause), ("Left", .back), ("Right", .forward), ("Down", .farBack), ("Up", .farForward),
       ("comma", .stepBack), ("period", .stepForward), ("bracketleft", .slower), ("bracketright", .faster),
-      ("m", .mute), ("9", .quieter), ("0", .louder), ("f", .fullScreen), ("q", .quit), ("Escape", .quit),
+      ("m", .mute), ("9", .quieter), ("0", .louder), ("t", .track), ("f", .fullScreen), ("q", .quit), ("Escape", .quit),
     ]
     for (name, key) in keys {
       try run(["xdotool", "key", "ctrl+\(name)", "key", "x", "key", name], environment: display.environment)
