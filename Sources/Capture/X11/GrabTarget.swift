@@ -79,8 +79,8 @@ struct GrabTarget: ~Copyable {
 
   /// The window that is recorded; nil for a part of the root.
   var window: xcb_window_t? {
-    if case .window(let window) = kind { return window }
-    return nil
+    // Inlined, it fails in the optimiser of Swift 6.3.1 ("Found ownership error").
+    @inline(never) get { if case .window(let window) = kind { window } else { nil } }
   }
 
   /// The picture's left top corner on the root.
