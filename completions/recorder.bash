@@ -24,7 +24,7 @@ _recorder() {
     "recorder record --display") :; return ;;
     "recorder record --fps") :; return ;;
     "recorder record --size") :; return ;;
-    "recorder record --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
+    "recorder record --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop segment" -- "$current"); return ;;
     "recorder record --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder record --exclude") :; return ;;
     "recorder record --microphone-channel") :; return ;;
@@ -54,7 +54,7 @@ _recorder() {
     "recorder start --display") :; return ;;
     "recorder start --fps") :; return ;;
     "recorder start --size") :; return ;;
-    "recorder start --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop" -- "$current"); return ;;
+    "recorder start --on-resize") mapfile -t COMPREPLY < <(compgen -W "fit crop segment" -- "$current"); return ;;
     "recorder start --on-close") mapfile -t COMPREPLY < <(compgen -W "end wait" -- "$current"); return ;;
     "recorder start --exclude") :; return ;;
     "recorder start --microphone-channel") :; return ;;
@@ -127,10 +127,10 @@ _recorder() {
       words="record start stop status mark pause resume mute unmute gain split save publish logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
+      words="--display --no-display --fps --size --no-size --upscale --no-upscale --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --keep --timeout --log --virtual-display -h --help"
       ;;
     "recorder start")
-      words="--display --no-display --fps --size --no-size --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
+      words="--display --no-display --fps --size --no-size --upscale --no-upscale --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --codec --preset --crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free -h --help"
       ;;
     "recorder stop")
       words="--name --save -h --help"

@@ -12,6 +12,7 @@ extension Manifest {
     return (-86_400...86_400).contains(clock.utcOffset) && clock.monotonic >= 0 && steps == steps.sorted()
       && times.allSatisfy { $0?.isPlausible ?? true } && counts.allSatisfy { $0 ?? 0 >= 0 }
       && source.rect.isPlausible && source.window?.rect?.isPlausible ?? true && tracks.allSatisfy(\.isPlausible)
+      && segments.allSatisfy { $0.size?.isPlausible ?? true }
       && options.video.size.map { PixelRect($0).isPlausible } ?? true
   }
 }
@@ -23,8 +24,13 @@ extension Manifest.Track {
     // More than any sound card has.
     return (0...1000).contains(index) && (1...10_000_000).contains(sampleRate ?? 1)
       && (1...1000).contains(channels ?? 1)
-      && sizes.allSatisfy { $0.width > 0 && $0.height > 0 && PixelRect($0).isPlausible }
+      && sizes.allSatisfy(\.isPlausible)
   }
+}
+
+extension PixelSize {
+  /// Whether a picture can have it.
+  fileprivate var isPlausible: Bool { width > 0 && height > 0 && PixelRect(self).isPlausible }
 }
 
 extension PixelRect {

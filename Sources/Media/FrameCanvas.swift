@@ -3,11 +3,13 @@ package import SessionModel
 
 /// The kept picture of the source in the encoder's format, updated where the source changed.
 ///
-/// A picture that differs from the source in size holds it scaled down, its aspect ratio kept, in the middle of black bars.
+/// A picture that differs from the source in size holds it scaled down, or up where that is asked for, its aspect ratio kept,
+/// in the middle of black bars.
 package struct FrameCanvas: ~Copyable {
   /// The size of what `update` is given, in pixels.
   package private(set) var source: PixelSize
   private let picture: PixelSize
+  private let enlarges: Bool
   private let settings: VideoEncoderSettings
   /// Where the source is inside the picture, in pixels; its corner is even.
   private var content: PixelRect
@@ -21,8 +23,11 @@ package struct FrameCanvas: ~Copyable {
   ///   - source: the size of what `update` is given, in pixels.
   ///   - settings: those of the encoder whose pictures are rendered.
   ///   - picture: the true picture inside the encoded one, in pixels.
+  ///   - enlarges: whether a smaller source is scaled up to fill the picture.
   /// - Throws: `RecorderError`: usage for a size that cannot be, systemCall when no memory is left.
-  package init(source: PixelSize, settings: VideoEncoderSettings, picture: PixelSize) throws(RecorderError) {
+  package init(
+    source: PixelSize, settings: VideoEncoderSettings, picture: PixelSize, enlarges: Bool = false
+  ) throws(RecorderError) {
     let sides = 1...PixelSize.largestSide
     for size in [source, picture, settings.size]
     where !sides.contains(size.width) || !sides.contains(size.height) {
@@ -36,9 +41,9 @@ package struct FrameCanvas: ~Copyable {
     guard let planes = clean.planes else { throw outOfMemory("a canvas") }
     self.planes = planes
     self.clean = clean
-    content = Self.place(of: source, in: picture)
+    content = Self.place(of: source, in: picture, enlarges)
     patch = PointerPatch()
-    (self.source, self.picture, self.settings) = (source, picture, settings)
+    (self.source, self.picture, self.enlarges, self.settings) = (source, picture, enlarges, settings)
   }
 
   private static func black(
@@ -49,8 +54,8 @@ package struct FrameCanvas: ~Copyable {
     return picture
   }
 
-  private static func place(of source: PixelSize, in picture: PixelSize) -> PixelRect {
-    let fitted = source.fitted(into: picture)
+  private static func place(of source: PixelSize, in picture: PixelSize, _ enlarges: Bool) -> PixelRect {
+    let fitted = enlarges ? source.filling(picture) : source.fitted(into: picture)
     return PixelRect(
       x: (picture.width - fitted.width) / 2 & ~1, y: (picture.height - fitted.height) / 2 & ~1, width: fitted.width,
       height: fitted.height)
@@ -63,8 +68,17 @@ package struct FrameCanvas: ~Copyable {
     guard let planes = black.planes else { throw outOfMemory("a canvas") }
     clean = black
     self.planes = planes
-    (source, content) = (size, Self.place(of: size, in: picture))
+    (source, content) = (size, Self.place(of: size, in: picture, enlarges))
   }
+
+  /// Makes a picture that `render` fills.
+  /// - Throws: `RecorderError` (systemCall) when no memory is left.
+  package func makePicture() throws(RecorderError) -> Picture {
+    try Picture(format: settings.pixelFormat.ffmpeg, size: settings.size)
+  }
+
+  /// Whether `render` fills `picture` as it is.
+  package func takes(_ picture: borrowing Picture) -> Bool { picture.fits(settings) }
 
   /// Converts what changed. The part is widened to whole 2x2 blocks and clipped to the source.
   /// - Parameters:

@@ -28,6 +28,13 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     size = Self.encodedSize(for: picture)
   }
 
+  /// The same settings for a picture of `picture` pixels.
+  package func sized(for picture: PixelSize) -> VideoEncoderSettings {
+    var settings = self
+    settings.size = Self.encodedSize(for: picture)
+    return settings
+  }
+
   /// The size in pixels at which a picture of `picture` pixels is encoded: even sides, since a 4:2:0 chroma sample
   /// covers 2x2 pixels, and at least 16x16, one macroblock of H.264: x264 codes whole ones, and decoders in hardware
   /// and in browsers refuse less.

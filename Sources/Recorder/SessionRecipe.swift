@@ -57,6 +57,9 @@ struct NewSession: Sendable {
   let session: OpenSession
   /// The file, which whoever writes it takes over.
   let fileDescriptor: Int32
+  /// The picture of that file, and the sound's streams after it.
+  let format: PictureFormat
+  let sound: [StreamDescription]
   /// What players show of the file.
   let metadata: [String: String]
 }
@@ -67,8 +70,9 @@ struct SessionRecipe: Sendable {
   let archive: ArchiveLocation
   let plan: RecordingPlan
   let source: ResolvedSource
-  /// The encoded streams, in the order of the file.
-  let streams: [StreamDescription]
+  /// The picture that the capture begins with, and the sound's streams, which follow it in the file.
+  let format: PictureFormat
+  let sound: [StreamDescription]
   /// Which inputs each of the sound's tracks carries.
   let trackInputs: [[String]]
   /// The command that it is recorded for.
@@ -76,27 +80,33 @@ struct SessionRecipe: Sendable {
   /// The capture's epoch, in monotonic ns.
   let epoch: Int64
 
+  /// How many streams a file has.
+  var streamCount: Int { 1 + sound.count }
+
   /// Makes a session.
   /// - Parameters:
   ///   - origin: its time 0 on the capture's time line.
+  ///   - format: its first picture's; nil when it begins with the capture.
   ///   - state: what was in force then; nil when it begins with the capture.
   ///   - before: what the capture had counted before it.
   ///   - title: its title; nil is the one of the options.
   ///   - tags: its tags beside those of the options.
   /// - Throws: `RecorderError` (cannotCreate, permission, writeFailed); nothing is left in the archive then.
   func makeSession(
-    at origin: Timestamp = .zero, state: StateInForce? = nil, before: OpenSession.Counts = OpenSession.Counts(),
+    at origin: Timestamp = .zero, format: PictureFormat? = nil, state: StateInForce? = nil,
+    before: OpenSession.Counts = OpenSession.Counts(),
     title: String? = nil, tags: [String] = []
   ) throws(RecorderError) -> NewSession {
     let clock = Self.clock(epoch: epoch + origin.nanoseconds)
+    let format = format ?? self.format
     var plan = plan
     if let title { plan.options.title = title }
     plan.options.tags += tags.filter { !plan.options.tags.contains($0) }
     let options = plan.options
     let writer = try SessionWriter.create(in: archive, at: clock.utc) { id in
-      makeManifest(id, options, clock, state)
+      makeManifest(id, options, clock, format, state)
     }
-    var manifest = makeManifest(writer.id, options, clock, state)
+    var manifest = makeManifest(writer.id, options, clock, format, state)
     do throws(RecorderError) {
       let (descriptor, file) = try writer.createSegment(1)
       manifest.segments = [Manifest.Segment(file: file, start: .zero)]
@@ -110,7 +120,8 @@ struct SessionRecipe: Sendable {
       }
       let session = OpenSession(
         writer: writer, manifest: SessionManifest(manifest), origin: origin, before: before)
-      return NewSession(session: session, fileDescriptor: descriptor, metadata: metadata(of: manifest))
+      return NewSession(
+        session: session, fileDescriptor: descriptor, format: format, sound: sound, metadata: metadata(of: manifest))
     } catch {
       writer.close()
       try? ArchiveReader(archive).delete(writer.id)
@@ -126,18 +137,14 @@ struct SessionRecipe: Sendable {
   }
 
   private func makeManifest(
-    _ id: SessionID, _ options: RecordingOptions, _ clock: Manifest.Clock, _ state: StateInForce?
+    _ id: SessionID, _ options: RecordingOptions, _ clock: Manifest.Clock, _ format: PictureFormat,
+    _ state: StateInForce?
   ) -> Manifest {
-    let tracks = streams.enumerated().map { index, stream in
-      var track = Manifest.Track(
-        index: index, kind: stream.kind == .video ? .video : .audio, codec: stream.codecName)
-      if stream.kind == .video {
-        (track.size, track.encodedSize) = (plan.pictureSize, plan.encoder.size)
-      } else {
-        (track.sampleRate, track.channels) = (stream.sampleRate, stream.channels)
-        // The picture is the first track.
-        track.inputs = trackInputs[index - 1]
-      }
+    var picture = Manifest.Track(index: 0, kind: .video, codec: format.stream.codecName)
+    (picture.size, picture.encodedSize) = (format.size, format.stream.size)
+    let sounds = zip(sound, trackInputs).enumerated().map { index, input in
+      var track = Manifest.Track(index: 1 + index, kind: .audio, codec: input.0.codecName)
+      (track.sampleRate, track.channels, track.inputs) = (input.0.sampleRate, input.0.channels, input.1)
       return track
     }
     var found = source.source
@@ -146,7 +153,7 @@ struct SessionRecipe: Sendable {
     var manifest = Manifest(
       id: id, generator: "recorder \(recorderVersion)", clock: clock,
       host: Manifest.Host(name: Self.hostName, display: source.display), source: found, options: options,
-      tracks: tracks)
+      tracks: [picture] + sounds)
     manifest.command = command
     return manifest
   }

@@ -46,6 +46,11 @@ final class SourceReporter: Sendable {
     }
   }
 
+  /// Takes a warning about what became of the source, of `time` (monotonic ns).
+  func warn(_ text: String, at time: Int64) {
+    tell(Event(time: Timestamp(nanoseconds: max(0, time - epoch)), kind: .warning, text: text))
+  }
+
   /// Ends the gap that is open when the recording ends.
   func finish(at time: Timestamp) { end(at: time) }
 

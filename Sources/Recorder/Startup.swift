@@ -73,11 +73,13 @@ struct Startup {
     let changes = SourceReporter(epoch: control.epoch)
     let packets = BoundedQueue<MuxItem>(
       capacity: MuxPipeline.packetsAStream * (1 + (audio?.streams.count ?? 0)))
-    let video = try VideoPipeline(plan.encoder, control: control, packets: packets)
-    let streams = [video.stream] + (audio?.streams ?? [])
+    let sizes = PictureSizes(plan.pictureSize, follows: plan.options.video.followsSize) { error in
+      changes.warn("The picture keeps its size: \(error.message)", at: MonotonicClock.now())
+    }
+    let video = try VideoPipeline(plan.encoder, sizes: sizes, control: control, packets: packets)
     let recipe = SessionRecipe(
-      archive: archive, plan: plan, source: source, streams: streams, trackInputs: audio?.trackInputs ?? [],
-      command: command, epoch: control.epoch)
+      archive: archive, plan: plan, source: source, format: video.format, sound: audio?.streams ?? [],
+      trackInputs: audio?.trackInputs ?? [], command: command, epoch: control.epoch)
     var (session, file) = (NewSession?.none, MuxPipeline?.none)
     do throws(RecorderError) {
       if options.hold != nil {
@@ -86,7 +88,7 @@ struct Startup {
       try startGrabbing(plan, source, video, control, changes)
       let sink: CaptureSink
       if let hold = options.hold {
-        sink = CaptureSink(HoldRing(hold, streams: streams.count, control: control))
+        sink = CaptureSink(HoldRing(hold, streams: recipe.streamCount, control: control))
       } else {
         let new = try recipe.makeSession()
         session = new
@@ -95,8 +97,7 @@ struct Startup {
       }
       let report = makeReport(to: sink, control)
       let mux = try MuxPipeline(
-        session, sink: sink, streams: streams, control: control, packets: packets,
-        report: log.noting(.capture, report))
+        session, sink: sink, control: control, packets: packets, report: log.noting(.capture, report))
       file = mux
       report(Event(time: .zero, kind: .start, text: plan.options.source.text))
       changes.start(log.noting(.capture, report))
@@ -173,7 +174,7 @@ struct Startup {
     let video = plan.options.video
     var options = X11SourceOptions(
       cursor: video.showsCursor, frameInterval: 1_000_000_000 / Int64(video.framesPerSecond), wake: control.wake)
-    options.followsSize = video.onResize ?? .fit == .fit
+    options.followsSize = video.onResize != .crop
     // What is never closed has no need of it; it may be the configuration's.
     options.waitsWhenClosed = video.onClose == .wait && source.source.window != nil
     options.report = { change, time in changes.note(change, at: time) }
@@ -184,9 +185,7 @@ struct Startup {
     options.breaker = breaker
     let sourceOptions = options
     try pipeline.start(
-      canvas: { () throws(RecorderError) in
-        try FrameCanvas(source: source.canvas, settings: plan.encoder, picture: plan.pictureSize)
-      },
+      enlarges: video.upscale == true,
       source: { () throws(RecorderError) in
         try X11VideoSource(source, sourceOptions)
       }, cut: { breaker.cut() })

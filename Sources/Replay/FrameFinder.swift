@@ -28,21 +28,17 @@ package struct StillPicture: Sendable {
 
 /// Finds what was on the screen at a moment.
 package struct FrameFinder: ~Copyable {
-  private let timeline: Timeline
   private var cursor: VideoCursor
 
   /// Makes a finder in `timeline`.
-  package init(_ timeline: Timeline) {
-    self.timeline = timeline
-    cursor = VideoCursor(timeline)
-  }
+  package init(_ timeline: Timeline) { cursor = VideoCursor(timeline) }
 
   /// The picture at `time`: the last that appeared at or before it, which stands until the next one or the session's
   /// end, or the first of all.
   /// - Throws: `RecorderError` (damagedData) when no picture can be decoded there.
   package mutating func picture(at time: Timestamp) throws(RecorderError) -> StillPicture {
     let moment = try cursor.moment(at: time)
-    let size = timeline.pictureSize ?? moment.current.picture.size
+    let size = moment.current.size
     var converter = try PictureConverter(crop: size, output: size)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size.area * 4, alignment: 4)
     defer { buffer.deallocate() }

@@ -22,7 +22,7 @@ struct PacketCopy {
   ///   last picture stands longer than copied packets can say, or what plays the format does not take the codecs.
   /// - Throws: `RecorderError` (damagedData) when a file cannot be read.
   init?(_ timeline: Timeline, _ span: ExportSpan, format: ContainerWriter.Format) throws(RecorderError) {
-    places = timeline.segment(at: span.start)...timeline.segment(at: span.end)
+    places = timeline.segment(at: span.start)...timeline.segment(at: span.end + -1)
     var first = try SegmentFile(timeline, places.lowerBound)
     guard let video = first.video else { return nil }
     numbers = [video] + (first.audio.map { [$0] } ?? [])

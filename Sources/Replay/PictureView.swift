@@ -7,11 +7,7 @@ extension PixelSize {
   /// The largest rectangle of this size's aspect ratio in the middle of `bounds`, larger than this size where there is
   /// room; at least one pixel each way.
   func letterboxed(in bounds: PixelSize) -> PixelRect {
-    let isWider = width * bounds.height >= height * bounds.width
-    let fitted =
-      isWider
-      ? PixelSize(width: bounds.width, height: max(1, (height * bounds.width + width / 2) / width))
-      : PixelSize(width: max(1, (width * bounds.height + height / 2) / height), height: bounds.height)
+    let fitted = filling(bounds)
     return PixelRect(
       x: (bounds.width - fitted.width) / 2, y: (bounds.height - fitted.height) / 2, width: fitted.width,
       height: fitted.height)
@@ -20,21 +16,18 @@ extension PixelSize {
 
 /// Draws decoded pictures into a window: cropped to their true size, scaled to the window, black bars beside them.
 struct PictureView: ~Copyable {
-  private let picture: PixelSize
+  private var picture = PixelSize(width: 0, height: 0)
   private var window = PixelSize(width: 0, height: 0)
   private var converter: PictureConverter?
-
-  /// Draws pictures of `picture` pixels.
-  init(picture: PixelSize) { self.picture = picture }
 
   /// Draws `frame` into `surface`.
   /// - Throws: `RecorderError` (damagedData) when the picture is smaller than it must be.
   mutating func draw(_ frame: borrowing Frame, on surface: PresentationSurface) throws(RecorderError) {
-    let rect = picture.letterboxed(in: surface.size)
-    if window != surface.size || converter == nil {
+    let rect = frame.size.letterboxed(in: surface.size)
+    if window != surface.size || picture != frame.size || converter == nil {
       memset(surface.pixels, 0, surface.bytesPerRow * surface.size.height)
-      converter = try PictureConverter(crop: picture, output: rect.size)
-      window = surface.size
+      converter = try PictureConverter(crop: frame.size, output: rect.size)
+      (window, picture) = (surface.size, frame.size)
     }
     try converter?.convert(
       frame.picture, into: surface.pixels + rect.y * surface.bytesPerRow + rect.x * 4,

@@ -76,15 +76,14 @@ package struct Player: ~Copyable {
     }
     var cursor = VideoCursor(timeline)
     let moment = try cursor.moment(at: options.start)
-    let size = timeline.pictureSize ?? moment.current.picture.size
     let window = try PresentationWindow(
-      display: options.display, size: size, title: timeline.name, fullScreen: options.isFullScreen)
+      display: options.display, size: moment.current.size, title: timeline.name, fullScreen: options.isFullScreen)
     if timeline.audioTrack != nil {
       sound = try Self.output(of: timeline, track: track, volume: options.volume)
     }
     (self.timeline, self.warn, volume) = (timeline, warn, options.volume)
     clock = PlaybackClock(at: options.start, end: timeline.duration, speed: options.speed)
-    view = PictureView(picture: size)
+    view = PictureView()
     self.window = window
     self.cursor = cursor
     self.moment = moment

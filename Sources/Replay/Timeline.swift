@@ -28,7 +28,8 @@ package struct Timeline: Sendable {
     }
     let starts = manifest.segments.map(\.start)
     guard Self.possible.contains(duration.nanoseconds), starts.allSatisfy({ Self.possible.contains($0.nanoseconds) }),
-      zip(starts, starts.dropFirst()).allSatisfy({ $0 <= $1 }), video.size?.isPossible ?? true
+      zip(starts, starts.dropFirst()).allSatisfy({ $0 <= $1 }),
+      ([video.size] + manifest.segments.map(\.size)).allSatisfy({ $0?.isPossible ?? true })
     else {
       throw RecorderError(.damagedData, "The manifest of session \(session.id) has times or sizes that cannot be.")
     }
@@ -59,8 +60,9 @@ package struct Timeline: Sendable {
   /// Nanoseconds from one picture to the next while everything changes.
   package var frameInterval: Int64 { 1_000_000_000 / Int64(max(1, manifest.options.video.framesPerSecond)) }
 
-  /// The picture's true size in pixels; nil when the manifest does not say it, and the decoded one's is right.
-  package var pictureSize: PixelSize? { videoTrack?.size }
+  /// The true size in pixels of the picture in the file at `place` of the manifest's segments; nil when the manifest does
+  /// not say it, and the decoded one's is right.
+  package func pictureSize(at place: Int) -> PixelSize? { manifest.segments[place].size ?? videoTrack?.size }
 
   /// The place in `manifest.segments` of the file that holds `time`; the first one for a time before all.
   package func segment(at time: Timestamp) -> Int {

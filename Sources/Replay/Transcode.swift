@@ -1,7 +1,8 @@
 import Media
 import SessionModel
 
-/// An export that encodes again: it begins at the very picture and sample.
+/// An export that encodes again: it begins at the very picture and sample. Where the files of the part have pictures of
+/// several sizes, its own holds the largest sides of them: each is in the middle of it as large as it is.
 struct Transcode {
   private let timeline: Timeline
   private let span: ExportSpan
@@ -17,7 +18,10 @@ struct Transcode {
   func write(_ request: ExportRequest, proceed: (Double) -> Bool) throws(RecorderError) -> Bool {
     var cursor = VideoCursor(timeline)
     var moment = try cursor.moment(at: span.start)
-    let size = timeline.pictureSize ?? moment.current.picture.size
+    let places = timeline.segment(at: span.start)...timeline.segment(at: span.end + -1)
+    let size = places.reduce(moment.current.size) { size, place in
+      timeline.pictureSize(at: place).map(size.union) ?? size
+    }
     var pictures = try PictureEncoder(options(for: request.format), size: size)
     var sound: SoundPart?
     if timeline.audioTrack != nil { sound = try SoundPart(timeline, span) }
@@ -33,7 +37,7 @@ struct Transcode {
       let isKeyframe = keyframe.map { time - $0 >= Self.keyframeInterval } ?? true
       if isKeyframe { keyframe = time }
       try pictures.write(
-        moment.current.picture, at: Timestamp(nanoseconds: time - span.start), isKeyframe: isKeyframe, to: &writer)
+        moment.current, at: Timestamp(nanoseconds: time - span.start), isKeyframe: isKeyframe, to: &writer)
       guard let next = moment.next?.time, next < span.end, try moment.advance(cursor: &cursor) else { break }
       time = next
     }
@@ -43,7 +47,7 @@ struct Transcode {
     try sound?.write(until: time, to: &writer)
     if time < span.end {
       try pictures.write(
-        moment.current.picture, at: Timestamp(nanoseconds: time - span.start), isKeyframe: false,
+        moment.current, at: Timestamp(nanoseconds: time - span.start), isKeyframe: false,
         lasting: span.end - time, to: &writer)
     }
     try sound?.write(until: span.end, to: &writer)

@@ -5,8 +5,10 @@ import Threading
 
 /// A decoded picture and the session's time from which on it is shown.
 struct Frame: ~Copyable {
-  /// The pixels.
+  /// The pixels, with what pads them.
   let picture: Picture
+  /// The true size in its left top corner, in pixels.
+  let size: PixelSize
   /// When it appears.
   let time: Timestamp
 }
@@ -111,10 +113,10 @@ struct VideoCursor: ~Copyable {
   /// Gives the decoder one more packet, or takes what it holds after the last one.
   private mutating func decodeNext() throws(RecorderError) {
     guard var open = open.take() else { return }
-    let ready = ready
+    let (ready, size) = (ready, timeline.pictureSize(at: index))
     let keep: (consuming Picture) -> Void = { picture in
-      let time = picture.time
-      _ = ready.tryPush(Frame(picture: picture, time: time))
+      let (time, size) = (picture.time, size ?? picture.size)
+      _ = ready.tryPush(Frame(picture: picture, size: size, time: time))
     }
     var isAtEnd = false
     do throws(RecorderError) {

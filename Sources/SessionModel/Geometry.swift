@@ -18,10 +18,21 @@ package struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
   /// The smallest size with even sides that holds this one: 4:2:0 encoders need whole 2x2 blocks.
   package var paddedToEven: PixelSize { PixelSize(width: (width + 1) & ~1, height: (height + 1) & ~1) }
 
+  /// The smallest size that holds this one and `other`.
+  package func union(_ other: PixelSize) -> PixelSize {
+    PixelSize(width: max(width, other.width), height: max(height, other.height))
+  }
+
   /// The largest size of this one's aspect ratio inside `bounds`, at least one pixel each way; never larger than
   /// this size, since scaling up adds nothing.
   package func fitted(into bounds: PixelSize) -> PixelSize {
-    guard width > 0, height > 0, width > bounds.width || height > bounds.height else { return self }
+    width > bounds.width || height > bounds.height ? filling(bounds) : self
+  }
+
+  /// The largest size of this one's aspect ratio inside `bounds`, at least one pixel each way; larger than this size
+  /// where there is room.
+  package func filling(_ bounds: PixelSize) -> PixelSize {
+    guard width > 0, height > 0 else { return self }
     if width * bounds.height >= height * bounds.width {
       return PixelSize(width: bounds.width, height: max(1, (height * bounds.width + width / 2) / width))
     }

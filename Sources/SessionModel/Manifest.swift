@@ -153,9 +153,9 @@ package struct Manifest: Hashable, Codable, Sendable {
     package var kind: Kind
     /// FFmpeg's name of the codec (`h264`, `aac`).
     package var codec: String
-    /// Video: the picture's true size in pixels; what is past it in the file is padding.
+    /// Video: the picture's true size in pixels, in the files that name no other; what is past it in the file is padding.
     package var size: PixelSize?
-    /// Video: the size in the file.
+    /// Video: that size in the file.
     package var encodedSize: PixelSize?
     /// Sound: samples a second.
     package var sampleRate: Int?
@@ -178,9 +178,13 @@ package struct Manifest: Hashable, Codable, Sendable {
     package var end: Timestamp?
     /// Its size; nil while it is written.
     package var bytes: Int64?
+    /// The true size of its picture in pixels, where that is not the track's: `--on-resize segment`.
+    package var size: PixelSize?
 
     /// Makes a segment that begins.
-    package init(file: String, start: Timestamp) { (self.file, self.start) = (file, start) }
+    package init(file: String, start: Timestamp, size: PixelSize? = nil) {
+      (self.file, self.start, self.size) = (file, start, size)
+    }
   }
 
   /// How and when a session ended.

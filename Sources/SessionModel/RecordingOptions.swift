@@ -162,12 +162,14 @@ package enum PixelFormat: String, Codable, Sendable, CaseIterable {
   case bgr0
 }
 
-/// What becomes of the picture when what is recorded takes another size. The picture's own size stays.
+/// What becomes of the picture when what is recorded takes another size.
 package enum ResizePolicy: String, Codable, Sendable, CaseIterable {
-  /// All of it is shown, scaled down or with black bars, its shape kept.
+  /// All of it is shown, scaled down or with black bars, its shape kept; the picture keeps its size.
   case fit
   /// It is shown as large as it is from its left top corner, and what is past the picture is cut.
   case crop
+  /// As `fit` until the size has stayed for half a second; then a new media file begins, whose picture has it.
+  case segment
 }
 
 /// What happens when the recorded window is closed.
@@ -184,6 +186,8 @@ package struct VideoOptions: Hashable, Codable, Sendable {
   package var framesPerSecond: Int = 30
   /// The frame's size in pixels; nil is the source's own.
   package var size: PixelSize?
+  /// Whether what is smaller than the frame is scaled up to fill it; nil is no: black bars are around it.
+  package var upscale: Bool?
   /// Whether the pointer is drawn.
   package var showsCursor = true
   /// Whether a window is recorded with its window manager's frame.
@@ -206,6 +210,9 @@ package struct VideoOptions: Hashable, Codable, Sendable {
   package var waits: Bool?
   /// Whether a window's menus and dialogs are in its picture; nil is no.
   package var popups: Bool?
+
+  /// Whether the picture takes the source's size when that has changed. A size that was asked for stays.
+  package var followsSize: Bool { onResize == .segment && size == nil }
 
   /// Makes the defaults.
   package init() {}

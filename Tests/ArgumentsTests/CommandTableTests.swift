@@ -45,6 +45,11 @@ import Testing
     expected.limits.idle = 300_000_000_000
     expected.limits.delay = 3_000_000_000
     #expect(try parse(line, as: RecordCommand.self).recording.options == expected)
+    #expect(try parse("record --size native", as: RecordCommand.self).recording.options == RecordingOptions())
+    let other = try parse("record --upscale --on-resize segment --size h360_43", as: RecordCommand.self).recording
+      .options
+    #expect(other.video.upscale == true && other.video.onResize == .segment && !other.video.followsSize)
+    #expect(other.video.size == PixelSize(width: 480, height: 360))
   }
 
   @Test(arguments: [

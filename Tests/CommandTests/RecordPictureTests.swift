@@ -122,4 +122,23 @@ import Testing
     #expect(picture[70 * 4] <= 4 && picture[570 * 4] <= 4)
     #expect(picture[90 * 4] >= 250 && picture[550 * 4] >= 250)
   }
+
+  /// Larger than what is recorded, the picture has black bars around it, and none when it may be scaled up.
+  @Test func nothingIsScaledUpUnlessAsked() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "200x150"))
+    let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "C08040"])
+    let size = PixelSize(width: 480, height: 360)
+    for upscale in [false, true] {
+      let arguments = upscale ? ["--upscale"] : []
+      let id = try rig.record(seconds: 0.3, ["--no-cursor", "--lossless", "--size", "h360_43"] + arguments)
+      #expect(
+        try rig.manifest(id).tracks.first?.size == size
+          && rig.manifest(id).options.video.upscale == (upscale ? true : nil))
+      let row = try MediaFile.pictures(rig.media(id), PixelRect(x: 0, y: 180, width: 480, height: 1))[0]
+      // Two levels, as the canvas's tests say.
+      let columns = (0..<480).filter { abs(Int(row[$0 * 4 + 2]) - 0xC0) <= 2 }
+      #expect(columns == Array(upscale ? 0..<480 : 140..<340))
+    }
+    try client.process.stop()
+  }
 }

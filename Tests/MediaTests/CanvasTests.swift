@@ -8,7 +8,7 @@ import Testing
 
   /// Renders the canvas after each step, encodes and decodes: what a viewer sees.
   private func seen(
-    _ source: PixelSize, picture: PixelSize? = nil, format: PixelFormat = .bgr0,
+    _ source: PixelSize, picture: PixelSize? = nil, format: PixelFormat = .bgr0, enlarges: Bool = false,
     _ steps: [(inout FrameCanvas) -> PointerOverlay?]
   ) throws -> [Screen] {
     var options = VideoOptions()
@@ -18,7 +18,7 @@ import Testing
     let picture = picture ?? source
     let settings = VideoEncoderSettings(options, picture: picture)
     var encoder = try VideoEncoder(settings)
-    var canvas = try FrameCanvas(source: source, settings: settings, picture: picture)
+    var canvas = try FrameCanvas(source: source, settings: settings, picture: picture, enlarges: enlarges)
     let target = try encoder.makePicture()
     var decoder = try VideoDecoder(encoder.stream)
     var converter = try PictureConverter(crop: picture, output: picture)
@@ -135,6 +135,30 @@ import Testing
       ])
     let expected = Screen(picture) { _, _ in 0 }.with(source, x: 32, y: 24)
     #expect(screens[0].difference(from: expected) == 0)
+  }
+
+  @Test func aSmallerSourceIsScaledUpWhenThatIsAskedFor() throws {
+    // 50x20 into 100x80: 100x40 in the middle; a larger one is scaled down as ever.
+    let picture = PixelSize(width: 100, height: 80)
+    for (source, content) in [
+      (PixelSize(width: 50, height: 20), 20..<60), (PixelSize(width: 200, height: 80), 20..<60),
+      (PixelSize(width: 50, height: 40), 0..<80),
+    ] {
+      let screen = Screen(source) { x, _ in x < source.width / 2 ? 0xC02040 : 0x20C040 }
+      let screens = try seen(
+        source, picture: picture, enlarges: true,
+        [
+          { canvas in
+            canvas.update(screen)
+            return nil
+          }
+        ])
+      // Where the colours meet, they are mixed. libyuv's weights for BGRX make 127 of 128: two levels of 255 at most.
+      let sides = Screen(picture) { x, y in
+        (48..<52).contains(x) ? screens[0].pixel(x, y) : content.contains(y) ? (x < 50 ? 0xC02040 : 0x20C040) : 0
+      }
+      #expect(screens[0].difference(from: sides) <= 2, "\(source)")
+    }
   }
 
   /// A pointer image: premultiplied ARGB of one alpha, its colour varying by place.

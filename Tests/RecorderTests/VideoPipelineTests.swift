@@ -152,10 +152,9 @@ struct VideoPipelineTests {
     let settings = VideoEncoderSettings(options, picture: size)
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let packets = BoundedQueue<MuxItem>(capacity: 100)
-    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    let pipeline = try VideoPipeline(settings, sizes: PictureSizes(size), control: control, packets: packets)
     let server = HangingSource.Server()
     try pipeline.start(
-      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
       source: { () throws(RecorderError) in HangingSource(server, control) }, cut: { _ = server.cut.push(true) })
     _ = server.hangs.pop()
     pipeline.restart()
@@ -180,10 +179,9 @@ struct VideoPipelineTests {
     let settings = VideoEncoderSettings(options, picture: size)
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let packets = BoundedQueue<MuxItem>(capacity: 100)
-    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    let pipeline = try VideoPipeline(settings, sizes: PictureSizes(size), control: control, packets: packets)
     let server = HangingSource.Server(hangingAtOnce: VideoEncodeLoop.pictures + 1)
     try pipeline.start(
-      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
       source: { () throws(RecorderError) in HangingSource(server, control) }, cut: { _ = server.cut.push(true) })
     for _ in 0..<server.hangingAtOnce {
       _ = server.hangs.pop()
@@ -219,9 +217,8 @@ struct VideoPipelineTests {
     let settings = VideoEncoderSettings(options, picture: size)
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let packets = BoundedQueue<MuxItem>(capacity: packetCapacity)
-    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    let pipeline = try VideoPipeline(settings, sizes: PictureSizes(size), control: control, packets: packets)
     try pipeline.start(
-      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
       source: { () throws(RecorderError) in
         ScriptedSource(size: size, steps: steps, end: end, control: control)
       })
@@ -308,10 +305,9 @@ struct VideoPipelineTests {
     let settings = VideoEncoderSettings(options, picture: size)
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let packets = BoundedQueue<MuxItem>(capacity: 1)
-    let pipeline = try VideoPipeline(settings, control: control, packets: packets)
+    let pipeline = try VideoPipeline(settings, sizes: PictureSizes(size), control: control, packets: packets)
     let steps = (1...3).map { ScriptedSource.Step.change(at: Int64($0) * 10_000_000) }
     try pipeline.start(
-      canvas: { () throws(RecorderError) in try FrameCanvas(source: size, settings: settings, picture: size) },
       source: { () throws(RecorderError) in
         ScriptedSource(size: size, steps: steps, end: Self.second, control: control)
       })
@@ -327,13 +323,37 @@ struct VideoPipelineTests {
     #expect(result.packets.first == Seen(milliseconds: 1, keyframe: true))
   }
 
+  @Test func aSizeCountsOnceItHasStayed() {
+    let (picture, other, third) = (
+      PixelSize(width: 64, height: 48), PixelSize(width: 50, height: 50), PixelSize(width: 1, height: 9)
+    )
+    var watch = SizeWatch()
+    func look(_ source: PixelSize, at time: Int64) -> PixelSize? {
+      watch.note(source: source, picture: picture, at: time)
+      return watch.settled(at: time)
+    }
+    let half = SizeWatch.patience
+    #expect(look(picture, at: 0) == nil && watch.due == .max)
+    #expect(look(other, at: 10) == nil && watch.due == 10 + half)
+    // More pictures of the same size change nothing, another size begins anew.
+    #expect(look(other, at: 9 + half) == nil && watch.due == 10 + half)
+    #expect(look(third, at: 9 + half) == nil && watch.due == 9 + 2 * half)
+    // Back in the picture's own size there is nothing to wait for.
+    #expect(look(picture, at: 10 + half) == nil && watch.due == .max)
+    #expect(look(third, at: 100) == nil && watch.settled(at: 99 + half) == nil)
+    #expect(watch.settled(at: 100 + half) == third)
+    #expect(watch.settled(at: .max - 1) == nil && look(third, at: 2 * half) == nil)
+  }
+
   @Test func aMissingEncoderIsKnownBeforeAnythingRuns() throws {
     var options = VideoOptions()
     options.codec = "no-such-codec"
-    let settings = VideoEncoderSettings(options, picture: PixelSize(width: 64, height: 48))
+    let size = PixelSize(width: 64, height: 48)
+    let settings = VideoEncoderSettings(options, picture: size)
     let control = try PipelineControl(epoch: 0)
     let error = #expect(throws: RecorderError.self) {
-      _ = try VideoPipeline(settings, control: control, packets: BoundedQueue<MuxItem>(capacity: 1))
+      _ = try VideoPipeline(
+        settings, sizes: PictureSizes(size), control: control, packets: BoundedQueue<MuxItem>(capacity: 1))
     }
     #expect(error?.code == .unavailable)
     #expect(error?.message.contains("no-such-codec") == true)

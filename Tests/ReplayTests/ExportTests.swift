@@ -200,6 +200,54 @@ struct ExportTests {
     #expect(abs(onset - 1.5) < 0.003)
   }
 
+  /// Black, but for a picture of `colour` in the middle of it, on even pixels, its last pixel the inverse.
+  private static func centred(_ colour: UInt32, _ size: PixelSize, in canvas: PixelSize) -> [UInt32] {
+    let (left, top) = ((canvas.width - size.width) / 2 & ~1, (canvas.height - size.height) / 2 & ~1)
+    let pixels = RecordedSession.pixels(colour, size)
+    return (0..<canvas.area).map { index in
+      let (x, y) = (index % canvas.width - left, index / canvas.width - top)
+      return (0..<size.width).contains(x) && (0..<size.height).contains(y) ? pixels[y * size.width + x] : 0
+    }
+  }
+
+  @Test("Files of several sizes become one that holds them all: each is as large as it was, in the middle")
+  func sizes() throws {
+    let sizes = [
+      PixelSize(width: 64, height: 48), PixelSize(width: 33, height: 71), PixelSize(width: 80, height: 20),
+    ]
+    let session = try RecordedSession(
+      RecordedSession.Recipe(
+        files: [Shot.series(2), Shot.series(2, from: 1000), Shot.series(2, from: 2000)], starts: [0, 1000, 2000],
+        sizes: [nil] + sizes.dropFirst().map { $0 }, length: 3000, tone: 1500))
+    let folder = try TemporaryFolder()
+    let all = PixelSize(width: 80, height: 71)
+    let parts: [(from: Int64, to: Int64, canvas: PixelSize)] = [
+      (0, 3000, all), (1100, 3000, all), (0, 1000, sizes[0]), (1000, 2000, sizes[1]), (2050, 3000, sizes[2]),
+    ]
+    for (from, to, canvas) in parts {
+      let name = "\(from)-\(to).mkv"
+      let result = try Exporter(session.timeline()).export(Self.request(name, in: folder, from, to))
+      #expect(result == (to < 3000 ? .copied : .encoded))
+      let pictures = try MediaFile.pictures(folder.file(name), PixelRect(canvas)).map { bytes in
+        (0..<canvas.area).map { pixel -> UInt32 in
+          let at = pixel * 4
+          return UInt32(bytes[at + 2]) << 16 | UInt32(bytes[at + 1]) << 8 | UInt32(bytes[at])
+        }
+      }
+      var expected: [[UInt32]] = []
+      for file in 0..<3 {
+        for (shot, colour) in [(0, 0x010203), (100, 0x020406)] as [(Int64, UInt32)] {
+          let next = shot == 0 ? Int64(file) * 1000 + 100 : Int64(file + 1) * 1000
+          guard next > from, Int64(file) * 1000 + shot < to else { continue }
+          expected.append(Self.centred(colour, sizes[file], in: canvas))
+        }
+      }
+      // The last one is there once more where it ends.
+      let isRepeated = pictures.count == expected.count + 1 && pictures.last == expected.last
+      #expect(pictures.prefix(expected.count) == expected[...] && (isRepeated || pictures.count == expected.count))
+    }
+  }
+
   @Test("Names that mean something elsewhere are files here")
   func names() throws {
     let session = try RecordedSession(Shot.series(2), length: 500)

@@ -47,6 +47,8 @@ struct RecordedSession {
     var files: [[Shot]]
     /// Where each media file begins, in ms of the session.
     var starts: [Int64] = [0]
+    /// The size of each file's pictures, where it is another than `size`.
+    var sizes: [PixelSize?] = []
     /// The session's length, in ms.
     var length: Int64
     /// Pixel-exact, as the tests compare colours.
@@ -96,10 +98,12 @@ struct RecordedSession {
     for (index, shots) in recipe.files.enumerated() {
       let segment = try writer.createSegment(index + 1)
       let start = Timestamp.milliseconds(recipe.starts[index])
-      manifest.segments.append(Manifest.Segment(file: segment.file, start: start))
+      let other = recipe.sizes.indices.contains(index) ? recipe.sizes[index] : nil
+      let size = other ?? recipe.size
+      manifest.segments.append(Manifest.Segment(file: segment.file, start: start, size: other))
       let end = index + 1 < recipe.files.count ? recipe.starts[index + 1] : recipe.length
       packets += try Self.write(
-        shots, from: recipe.starts[index], to: end, settings: settings, size: recipe.size, tone: recipe.tone,
+        shots, from: recipe.starts[index], to: end, settings: settings.sized(for: size), size: size, tone: recipe.tone,
         frequencies: [1000] + recipe.stems.map(\.frequency), descriptor: segment.fileDescriptor)
     }
     if recipe.isInterrupted {

@@ -1,4 +1,5 @@
 import Glibc
+import Replay
 import SessionModel
 import TestSupport
 import Testing
@@ -33,6 +34,35 @@ struct ReplayCommandTests {
     let full = try ScreenGrab(display: rig.display.name)
     #expect((full[0, 240], full[1, 240], full[637, 240], full[638, 240]) == (0, enlarged, enlarged, 0))
     #expect(try rig.quit().status == 0)
+  }
+
+  @Test("shows files of other sizes in the window that there is, and frame writes each in its own size")
+  func sizes() throws {
+    let (first, second) = (PixelSize(width: 64, height: 48), PixelSize(width: 16, height: 48))
+    let session = try RecordedSession(
+      RecordedSession.Recipe(
+        files: [Shot.series(2), Shot.series(2, from: 1000)], starts: [0, 1000], sizes: [nil, second], length: 2000))
+    let rig = try ReplayRig(session, ["--at", "0.05", "--paused"])
+    func row() throws -> [UInt32] {
+      let grab = try ScreenGrab(display: rig.display.name)
+      return (0..<first.width).map { grab[$0, 10] }
+    }
+    try rig.waitForPixel(5, 5, Self.colour(0))
+    try rig.press("period")
+    try rig.waitForPixel(5, 5, Self.colour(1))
+    try rig.press("period")
+    try rig.waitForPixel(30, 5, Self.colour(0))
+    // A quarter as wide, it is in the middle, and nothing of the one before is beside it.
+    #expect(try row() == (0..<64).map { (24..<40).contains($0) ? Self.colour(0) : 0 })
+    try rig.press("comma")
+    try rig.waitForPixel(5, 5, Self.colour(1))
+    #expect(try row() == [UInt32](repeating: Self.colour(1), count: 64))
+    #expect(try rig.quit().status == 0)
+    var finder = try FrameFinder(session.timeline())
+    for (time, size, index) in [(50, first, 0), (999, first, 1), (1000, second, 0), (1999, second, 1)] {
+      let picture = try finder.picture(at: .milliseconds(Int64(time)))
+      #expect(picture.size == size && picture.colours == RecordedSession.pixels(Self.colour(index), size))
+    }
   }
 
   @Test("steps, seeks, changes speed and mutes by keys")

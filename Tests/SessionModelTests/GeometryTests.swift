@@ -27,6 +27,10 @@ struct GeometryTests {
   func fittingKeepsTheAspectAndNeverScalesUp(size: String, bounds: String, fitted: String) throws {
     let (size, bounds) = (try #require(PixelSize(size)), try #require(PixelSize(bounds)))
     #expect(size.fitted(into: bounds).description == fitted)
+    // Where it is smaller it can be told to fill them.
+    let filled = size.filling(bounds)
+    #expect(filled.width == bounds.width || filled.height == bounds.height)
+    #expect(size == size.fitted(into: bounds) || filled == size.fitted(into: bounds))
   }
 
   @Test(arguments: ["0x0", "0x5", "5x0", "x5", "5x", "-1x5", "1.5x2", "99999x1", "16385x1", "1x1x1", "", "５x5"])

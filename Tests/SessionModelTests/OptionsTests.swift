@@ -22,6 +22,7 @@ import Testing
     options.video.onClose = .wait
     options.video.waits = true
     options.video.popups = true
+    options.video.upscale = true
     options.audio.application = .standard
     options.audio.microphone = .alsa(pcm: "hw:7")
     options.audio.microphoneChannel = 7

@@ -46,6 +46,26 @@ extension PixelSize: ExpressibleByArgument {
   }
 }
 
+/// A picture's size as a person names it: in pixels, by a preset, or `native`.
+package enum PictureSize: ExpressibleByArgument, Hashable {
+  /// That of what is recorded.
+  case native
+  /// This one.
+  case fixed(PixelSize)
+
+  package init(argument: ArgumentText) throws(RecorderError) {
+    self = try String(argument: argument) == "native" ? .native : .fixed(PixelSize(argument: argument))
+  }
+
+  /// The size in pixels; nil for that of what is recorded.
+  package var pixels: PixelSize? {
+    switch self {
+    case .native: nil
+    case .fixed(let size): size
+    }
+  }
+}
+
 extension TimePosition: RequirableArgument {
   package init(argument: ArgumentText) throws(RecorderError) {
     guard let position = TimePosition(try String(argument: argument)) else {

@@ -8,7 +8,9 @@ package struct ExportCommand: CommandDeclaration {
     discussion: """
       The packets are copied where the cut allows it: at a keyframe. Otherwise, and with --exact, the part is decoded \
       and encoded again, so that it begins at the very frame. The file's name says which format: .mkv or .mp4; MP4 is \
-      written as browsers play it, H.264 in 4:2:0 and AAC. The last picture stands until the part's end.
+      written as browsers play it, H.264 in 4:2:0 and AAC. The last picture stands until the part's end. A part in which \
+      the picture took another size (record --on-resize segment) is encoded again with the largest width and height in \
+      it; each picture is in the middle as large as it was, with black around it.
       """,
     examples: [
       .init("recorder export last -o last.mp4", "All of the newest session."),

@@ -12,9 +12,12 @@ package struct RecordingArguments: ParsableArguments {
   @Option(
     settings: ["video.size"],
     help: ArgumentHelp(
-      "Fit the picture into this size, keeping its shape: WxH, or a preset (h180 h360 h720 h1080 h1440 h2160).",
+      "Fit the picture into this size, keeping its shape: WxH, native, or a preset (h180 h360 h720 h1080 h1440 h2160, at "
+        + "4:3 h720_43 and so on).",
       valueName: "SIZE"))
-  package var size: PixelSize?
+  package var size: PictureSize?
+  @Flag(settings: ["video.upscale"], help: "Scale up what is smaller than the picture; else black bars are around it.")
+  package var upscale = false
   @Flag(inversion: .prefixedNo, settings: ["video.cursor"], help: "Draw the pointer; drawn unless --no-cursor.")
   package var cursor = VideoOptions().showsCursor
   @Flag(settings: ["video.decorations"], help: "Record a window with its window manager's frame.")
@@ -26,7 +29,8 @@ package struct RecordingArguments: ParsableArguments {
   @Option(
     settings: ["video.on-resize"],
     help: ArgumentHelp(
-      "When what is recorded takes another size: fit scales it down or adds black bars; crop shows it as large as it is.",
+      "When what is recorded takes another size: fit scales it down or adds black bars; crop shows it as large as it is; "
+        + "segment begins a media file in the new size, once that has stayed for half a second (without --size).",
       valueName: "POLICY"))
   package var onResize = ResizePolicy.fit
   @Option(
@@ -142,7 +146,7 @@ package struct RecordingArguments: ParsableArguments {
     options.source = source
     options.display = display
     options.video.framesPerSecond = fps
-    options.video.size = size
+    options.video.size = size?.pixels
     options.video.showsCursor = cursor
     options.video.decorations = decorations
     options.video.codec = codec
@@ -155,6 +159,7 @@ package struct RecordingArguments: ParsableArguments {
     if !exclude.isEmpty { options.exclusions = exclude }
     if wait { options.video.waits = true }
     if popups { options.video.popups = true }
+    if upscale { options.video.upscale = true }
     options.audio.application = appAudio
     options.audio.microphone = microphone
     options.audio.microphoneChannel = microphoneChannel

@@ -126,9 +126,9 @@ final class HoldKeeper: Sendable {
     defer { ring.unpin(pin) }
     // Saves that were asked for before have their stretch first: the ring runs out then.
     for stretch in state.withLock({ Array($0.stretches.values) }) { _ = stretch.pop() }
-    let (held, before) = ring.beginning(at: pin.start)
+    let (held, format, before) = ring.beginning(at: pin.start)
     let new = try recipe.makeSession(
-      at: pin.start, state: held, before: before, title: wish.title, tags: wish.tags)
+      at: pin.start, format: format, state: held, before: before, title: wish.title, tags: wish.tags)
     let done = BoundedQueue<RecorderError?>(capacity: 1)
     let isOffered = sink.offer(CaptureSink.Publication(new: new) { error in _ = done.tryPush(error) })
     mux.wake()

@@ -16,6 +16,8 @@ final class HoldRing: Sendable {
     let events: [Event]
     /// What was in force at its beginning.
     let state: StateInForce
+    /// The first picture's.
+    let format: PictureFormat?
     let pictures: Int
     /// The packets' own bytes.
     let bytes: Int64
@@ -30,7 +32,7 @@ final class HoldRing: Sendable {
   }
 
   private struct Content: ~Copyable {
-    var ring: CaptureRing<Packet>
+    var ring: CaptureRing<MuxItem>
     /// How many frames had been left out at each keyframe.
     var drops = RingBuffer<(time: Timestamp, count: Int)>()
     var waiters: [Waiter] = []
@@ -56,13 +58,13 @@ final class HoldRing: Sendable {
   /// Adds a packet, on the mux thread.
   func add(_ item: consuming MuxItem) {
     let stream = item.stream
-    var taken = Optional(item.takePacket())
+    var taken = Optional(item)
     content.withLock { content in
-      guard let packet = taken.take() else { return }
-      let (time, isKeyframe) = (packet.pts, packet.isKeyframe)
-      let end = time + (stream == 0 ? 0 : packet.duration)
-      let bytes = packet.byteCount + Self.packetOverhead
-      content.ring.append(packet, stream: stream, time: time, end: end, isKeyframe: isKeyframe, bytes: bytes)
+      guard let item = taken.take() else { return }
+      let (time, isKeyframe) = (item.packet.pts, item.packet.isKeyframe)
+      let end = time + (stream == 0 ? 0 : item.packet.duration)
+      let bytes = item.packet.byteCount + Self.packetOverhead
+      content.ring.append(item, stream: stream, time: time, end: end, isKeyframe: isKeyframe, bytes: bytes)
       if stream == 0, isKeyframe { Self.noteDrops(&content, at: time, control.droppedFrames.load(ordering: .relaxed)) }
       if content.ring.wishesKeyframe() { control.requestKeyframe() }
       if !content.waiters.isEmpty { Self.tellWaiters(&content, stream == 0 ? time : nil) }
@@ -125,10 +127,10 @@ final class HoldRing: Sendable {
 
   /// Keeps all from the keyframe at or before `time` on, until it is unpinned.
   /// - Returns: nil when nothing is held.
-  func pin(at time: Timestamp) -> CaptureRing<Packet>.Pin? { content.withLock { $0.ring.pin(at: time) } }
+  func pin(at time: Timestamp) -> CaptureRing<MuxItem>.Pin? { content.withLock { $0.ring.pin(at: time) } }
 
   /// Lets that be given up again.
-  func unpin(_ pin: CaptureRing<Packet>.Pin) { content.withLock { $0.ring.unpin(pin) } }
+  func unpin(_ pin: CaptureRing<MuxItem>.Pin) { content.withLock { $0.ring.unpin(pin) } }
 
   /// The stretch from the keyframe at or before `start` to `end`; the ring stays as it is.
   /// - Parameter open: gaps that have not ended yet.
@@ -137,21 +139,22 @@ final class HoldRing: Sendable {
   func span(from start: Timestamp, to end: Timestamp, open: [Gap]) throws(RecorderError) -> Span? {
     try content.withLock { (content) throws(RecorderError) -> Span? in
       guard let cut = content.ring.cut(at: start), cut <= end else { return nil }
-      var (count, pictures, bytes) = (0, 0, Int64(0))
-      content.ring.forEach(from: cut, to: end) { stream, packet in
+      var (count, pictures, bytes, format) = (0, 0, Int64(0), PictureFormat?.none)
+      content.ring.forEach(from: cut, to: end) { stream, item in
         count += 1
         if stream == 0 { pictures += 1 }
-        bytes += Int64(packet.byteCount)
+        format = format ?? item.format
+        bytes += Int64(item.packet.byteCount)
       }
       let packets = BoundedQueue<MuxItem>(capacity: count)
-      try content.ring.forEach(from: cut, to: end) { (stream, packet) throws(RecorderError) in
-        _ = packets.tryPush(MuxItem(packet: try packet.share(), stream: stream))
+      try content.ring.forEach(from: cut, to: end) { (_, item) throws(RecorderError) in
+        _ = packets.tryPush(try item.share())
       }
       packets.close()
       return Span(
         start: cut, end: end, packets: packets,
         events: content.ring.events.session(from: cut, to: end, open: open),
-        state: content.ring.events.state(at: cut), pictures: pictures, bytes: bytes)
+        state: content.ring.events.state(at: cut), format: format, pictures: pictures, bytes: bytes)
     }
   }
 
@@ -183,16 +186,19 @@ final class HoldRing: Sendable {
 
 /// What a publication takes out of the ring.
 extension HoldRing {
-  /// What was in force at the keyframe `start`, and what had been counted before it.
-  func beginning(at start: Timestamp) -> (state: StateInForce, before: OpenSession.Counts) {
-    let (state, pictures) = content.withLock { content in
-      var pictures = 0
-      content.ring.forEach(from: start, to: content.ring.end) { stream, _ in pictures += stream == 0 ? 1 : 0 }
-      return (content.ring.events.state(at: start), pictures)
+  /// What was in force at the keyframe `start`, the picture there, and what had been counted before it.
+  func beginning(at start: Timestamp) -> (state: StateInForce, format: PictureFormat?, before: OpenSession.Counts) {
+    let (state, format, pictures) = content.withLock { content in
+      var (pictures, format) = (0, PictureFormat?.none)
+      content.ring.forEach(from: start, to: content.ring.end) { stream, item in
+        pictures += stream == 0 ? 1 : 0
+        format = format ?? item.format
+      }
+      return (content.ring.events.state(at: start), format, pictures)
     }
     let dropped = control.droppedFrames.load(ordering: .relaxed) - droppedFrames(since: start)
     let frames = max(0, control.frames.load(ordering: .relaxed) - pictures)
-    return (state, OpenSession.Counts(frames: frames, dropped: dropped))
+    return (state, format, OpenSession.Counts(frames: frames, dropped: dropped))
   }
 
   /// The events of a session that begins at `start`, on its time line.
@@ -207,8 +213,7 @@ extension HoldRing {
   func takePacket() -> MuxItem? {
     content.withLock { content in
       guard let taken = content.ring.removeFirst() else { return nil }
-      let stream = taken.stream
-      return MuxItem(packet: taken.take(), stream: stream)
+      return taken.take()
     }
   }
 

@@ -23,21 +23,18 @@ struct SpanWriter: Sendable {
     message: String? = nil, droppedFrames: Int, keepsPart: Bool = false
   ) throws(RecorderError) -> (id: SessionID, error: RecorderError?) {
     if !keepsPart { try requireRoom(span.bytes) }
-    let new = try recipe.makeSession(at: span.start, state: span.state, title: title, tags: tags)
+    let new = try recipe.makeSession(at: span.start, format: span.format, state: span.state, title: title, tags: tags)
     let session = new.session
-    var manifest = session.manifest.value
     let end = Timestamp(nanoseconds: span.end - span.start)
+    var (lastBytes, failure) = (Int64?.none, RecorderError?.none)
+    do throws(RecorderError) { lastBytes = try writePackets(span, into: new) } catch { failure = error }
+    // With the files that were begun meanwhile.
+    var manifest = session.manifest.value
     manifest.state = .finished
-    manifest.end = Manifest.End(reason: reason, time: end, message: message)
-    manifest.segments[0].end = end
+    manifest.end = Manifest.End(reason: reason, time: end, message: failure?.message ?? message)
+    manifest.segments[manifest.segments.count - 1].end = end
+    manifest.segments[manifest.segments.count - 1].bytes = lastBytes
     manifest.statistics = Manifest.Statistics(frames: span.pictures, droppedFrames: droppedFrames, bytes: 0)
-    var failure: RecorderError?
-    do throws(RecorderError) {
-      manifest.segments[0].bytes = try writePackets(span, into: new)
-    } catch {
-      failure = error
-      manifest.end?.message = error.message
-    }
     if failure == nil || keepsPart {
       let (_, error) = session.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
       failure = failure ?? error
@@ -50,17 +47,17 @@ struct SpanWriter: Sendable {
     return (session.writer.id, failure)
   }
 
-  /// - Returns: the file's bytes.
+  /// - Returns: the last file's bytes.
   private func writePackets(_ span: HoldRing.Span, into new: NewSession) throws(RecorderError) -> Int64 {
     let control = try PipelineControl(epoch: recipe.epoch + span.start.nanoseconds)
-    var files = try MediaFiles(new, streams: recipe.streams, control: control)
+    var files = try MediaFiles(new, control: control)
     for event in span.events { try new.session.writer.append(event) }
     while let item = span.packets.pop() { try files.write(item) }
     let (start, end) = (control.epoch, recipe.epoch + span.end.nanoseconds)
     if let lines = log?.entries(from: start, to: end, epoch: start) {
       _ = try new.session.writer.makeLog().append(lines)
     }
-    return try files.finish().all
+    return try files.finish().last
   }
 
   /// Refuses what the disk has surely no room for.

@@ -6,7 +6,8 @@ internal import Threading
 
 /// The session's media files as they are written, one after the other, without a gap between them.
 ///
-/// A new file begins with a keyframe of the picture. The sound of the moments before it is still on its way then, since
+/// A new file begins with a keyframe of the picture, where a person or a limit asked for it, and where the picture takes
+/// another size. The sound of the moments before it is still on its way then, since
 /// it is mixed later than the picture is encoded: the file before stays open until that has come.
 struct MediaFiles: ~Copyable {
   /// One file that is being written.
@@ -20,7 +21,9 @@ struct MediaFiles: ~Copyable {
 
   private let session: OpenSession
   private let control: PipelineControl
-  private let streams: [StreamDescription]
+  /// The picture of the current file.
+  private var format: PictureFormat
+  private let sound: [StreamDescription]
   private let metadata: [String: String]
   private var current: Open
   private var previous: Open?
@@ -33,23 +36,28 @@ struct MediaFiles: ~Copyable {
 
   /// Begins the first file, which the manifest names already.
   /// - Throws: `RecorderError` when the file cannot be begun.
-  init(_ new: NewSession, streams: [StreamDescription], control: PipelineControl) throws(RecorderError) {
+  init(_ new: NewSession, control: PipelineControl) throws(RecorderError) {
     let container = try ContainerWriter(
-      format: .matroska, fileDescriptor: new.fileDescriptor, streams: streams, metadata: new.metadata)
+      format: .matroska, fileDescriptor: new.fileDescriptor, streams: [new.format.stream] + new.sound,
+      metadata: new.metadata)
     current = Open(container: container, index: 0, start: .zero)
     (session, self.control) = (new.session, control)
-    (self.streams, metadata) = (streams, new.metadata)
+    (format, sound, metadata) = (new.format, new.sound, new.metadata)
     fullSize = session.writer.largestFile.map { $0 / 4 * 3 } ?? .max
   }
 
   /// Adds a packet, whose times are the capture's, to the file that holds its time.
   /// - Throws: `RecorderError` (writeFailed, cannotCreate).
   mutating func write(_ item: consuming MuxItem) throws(RecorderError) {
-    let (stream, startsSegment) = (item.stream, item.startsSegment)
+    let (stream, startsSegment, picture) = (item.stream, item.startsSegment, item.format ?? format)
     var packet = item.takePacket()
     packet.shift(by: -session.origin.nanoseconds)
     let time = packet.pts
-    if startsSegment, time > current.start { try begin(at: time) }
+    if startsSegment || picture !== format, time > current.start {
+      format = picture
+      try begin(at: time)
+      if startsSegment { control.splits.finish(Split(number: current.index + 1, time: time)) }
+    }
     let bit = UInt64(1) << UInt64(stream)
     if late & bit != 0 {
       if time < current.start, var file = previous.take() {
@@ -74,20 +82,24 @@ struct MediaFiles: ~Copyable {
     let index = current.index + 1
     let (descriptor, file) = try session.writer.createSegment(index + 1)
     let container = try ContainerWriter(
-      format: .matroska, fileDescriptor: descriptor, streams: streams, metadata: metadata)
+      format: .matroska, fileDescriptor: descriptor, streams: [format.stream] + sound, metadata: metadata)
+    let size = format.size
     try session.manifest.update(session.writer) { manifest in
+      let isTracks = manifest.tracks.contains { $0.kind == .video && $0.size == size }
       manifest.segments[index - 1].end = time
-      manifest.segments.append(Manifest.Segment(file: file, start: time))
+      manifest.segments.append(Manifest.Segment(file: file, start: time, size: isTracks ? nil : size))
     }
     try session.writer.append(Event(time: time, kind: .split, text: "\(index + 1)"))
-    control.log?.note(.info, .archive, "A new media file begins.", ["number": "\(index + 1)", "at": "\(time)"])
+    control.log?.note(
+      .info, .archive, "A new media file begins.",
+      ["number": "\(index + 1)", "at": "\(time)", "size": "\(size)"])
     let next = Open(container: container, index: index, start: time)
     previous = exchange(&current, with: next)
+    // The picture is stream 0.
     late = 0
-    for (number, stream) in streams.enumerated() where stream.kind == .audio { late |= 1 << UInt64(number) }
+    for number in sound.indices { late |= 1 << UInt64(number + 1) }
     if late == 0 { try finishPrevious() }
     control.segments.store(index + 1, ordering: .relaxed)
-    control.splits.finish(Split(number: index + 1, time: time))
   }
 
   private mutating func finishPrevious() throws(RecorderError) {

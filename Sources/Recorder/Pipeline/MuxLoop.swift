@@ -13,7 +13,6 @@ struct MuxLoop: ~Copyable {
   /// Nil while the capture is held.
   private var files: MediaFiles?
   private let sink: CaptureSink
-  private let streams: [StreamDescription]
   private let control: PipelineControl
   private let packets: BoundedQueue<MuxItem>
   /// Takes events that are for the person too.
@@ -38,11 +37,11 @@ struct MuxLoop: ~Copyable {
   /// - Parameter new: the session to write into; nil holds what comes in the sink's ring.
   /// - Throws: `RecorderError` when the file cannot be begun.
   init(
-    _ new: NewSession?, sink: CaptureSink, streams: [StreamDescription], control: PipelineControl,
-    packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
+    _ new: NewSession?, sink: CaptureSink, control: PipelineControl, packets: BoundedQueue<MuxItem>,
+    report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
-    if let new { files = try MediaFiles(new, streams: streams, control: control) }
-    (self.sink, self.streams, self.control, self.packets, self.report) = (sink, streams, control, packets, report)
+    if let new { files = try MediaFiles(new, control: control) }
+    (self.sink, self.control, self.packets, self.report) = (sink, control, packets, report)
   }
 
   /// Works until the queue is closed and empty, then finishes the files.
@@ -92,7 +91,7 @@ struct MuxLoop: ~Copyable {
   private mutating func publish(_ publication: CaptureSink.Publication) throws(RecorderError) {
     guard files == nil, let ring = sink.ring else { return }
     do throws(RecorderError) {
-      let begun = try MediaFiles(publication.new, streams: streams, control: control)
+      let begun = try MediaFiles(publication.new, control: control)
       try sink.publish(publication.new.session)
       files = consume begun
     } catch {

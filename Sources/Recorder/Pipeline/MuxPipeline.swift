@@ -18,18 +18,17 @@ final class MuxPipeline: Sendable {
   /// Opens the file on its thread and begins to write what comes through `packets`.
   /// - Parameters:
   ///   - new: the session to write into; nil holds what comes in the sink's ring.
-  ///   - streams: the encoded streams, in the order of the file.
   /// - Throws: `RecorderError` when the file cannot be begun.
   init(
-    _ new: NewSession?, sink: CaptureSink, streams: [StreamDescription], control: PipelineControl,
-    packets: BoundedQueue<MuxItem>, report: @escaping @Sendable (Event) -> Void
+    _ new: NewSession?, sink: CaptureSink, control: PipelineControl, packets: BoundedQueue<MuxItem>,
+    report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
     (self.packets, self.control) = (packets, control)
     let opened = BoundedQueue<RecorderError?>(capacity: 1)
     let result = result
     thread = try WorkerThread(name: "mux") {
       do throws(RecorderError) {
-        var loop = try MuxLoop(new, sink: sink, streams: streams, control: control, packets: packets, report: report)
+        var loop = try MuxLoop(new, sink: sink, control: control, packets: packets, report: report)
         _ = opened.push(nil)
         _ = result.push(.success(try loop.run()))
       } catch {

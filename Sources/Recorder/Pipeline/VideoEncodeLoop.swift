@@ -9,16 +9,44 @@ struct MuxItem: ~Copyable {
   let packet: Packet
   /// The stream it belongs to: its place in the file, from 0.
   let stream: Int
+  /// Of a picture, what its file has to know of it: another one begins another file.
+  var format: PictureFormat?
   /// Whether it is the first of a new file.
   var startsSegment = false
 
   /// Gives the packet away.
   consuming func takePacket() -> Packet { packet }
+
+  /// The same once more, of the same bytes; it begins no file by itself.
+  /// - Throws: `RecorderError` (systemCall) when no memory is left.
+  borrowing func share() throws(RecorderError) -> MuxItem {
+    MuxItem(packet: try packet.share(), stream: stream, format: format)
+  }
 }
 
-/// The encode thread's work: frames in, packets out. It keeps the last picture back, to repeat it at the end.
+/// The encode thread's work: frames in, packets out. It keeps the last picture back, to repeat it at the end. A picture of
+/// another size goes to another encoder, which was opened when the size was wished for.
 struct VideoEncodeLoop: ~Copyable {
-  var encoder: VideoEncoder
+  /// An encoder and what it is for.
+  struct Encoding: ~Copyable {
+    var encoder: VideoEncoder
+    let format: PictureFormat
+
+    /// Opens an encoder of pictures of `size` pixels, whose stream a media file takes.
+    /// - Throws: `RecorderError` (unavailable, usage) when there is no such encoder or it refuses its settings.
+    init(_ settings: VideoEncoderSettings, size: PixelSize) throws(RecorderError) {
+      let encoder = try VideoEncoder(settings.sized(for: size))
+      try ContainerWriter.check(.matroska, takes: encoder.stream)
+      format = PictureFormat(size: size, stream: encoder.stream)
+      self.encoder = encoder
+    }
+  }
+
+  private var encoding: Encoding
+  /// The encoder of the size that comes next.
+  private var next: Encoding?
+  private let settings: VideoEncoderSettings
+  private let sizes: PictureSizes
   let control: PipelineControl
   let free: BoundedQueue<Picture>
   let filled: BoundedQueue<EncodeJob>
@@ -32,10 +60,11 @@ struct VideoEncodeLoop: ~Copyable {
   static var stream: Int { 0 }
 
   init(
-    encoder: consuming VideoEncoder, control: PipelineControl, free: BoundedQueue<Picture>,
-    filled: BoundedQueue<EncodeJob>, packets: BoundedQueue<MuxItem>
+    _ encoding: consuming Encoding, _ settings: VideoEncoderSettings, sizes: PictureSizes, control: PipelineControl,
+    free: BoundedQueue<Picture>, filled: BoundedQueue<EncodeJob>, packets: BoundedQueue<MuxItem>
   ) {
-    self.encoder = encoder
+    self.encoding = encoding
+    (self.settings, self.sizes) = (settings, sizes)
     (self.control, self.free, self.filled, self.packets) = (control, free, filled, packets)
   }
 
@@ -44,9 +73,11 @@ struct VideoEncodeLoop: ~Copyable {
   /// - Throws: `RecorderError` when the encoder fails.
   mutating func run() throws(RecorderError) {
     loop: while true {
+      if let size = sizes.takeWish() { prepare(size) }
       switch filled.pop(until: refreshDue) {
       case .element(let job):
         control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
+        if job.size != encoding.format.size { try change(at: job.time) }
         try encode(job.picture, at: job.time, keyframe: job.keyframe, startsSegment: job.startsSegment)
         control.encodingSince.store(0, ordering: .relaxed)
         control.lastEncoded.store(job.time.nanoseconds, ordering: .relaxed)
@@ -56,14 +87,45 @@ struct VideoEncodeLoop: ~Copyable {
       case .closed: break loop
       }
     }
-    let packets = packets
     control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
     defer { control.encodingSince.store(0, ordering: .relaxed) }
     if let job = last.take() {
       let end = Timestamp(nanoseconds: (control.stopRequested ?? MonotonicClock.now()) - control.epoch)
       if end - job.time >= VideoTiming.tick { try encode(job.picture, at: end, keyframe: false) }
     }
-    try encoder.finish { packet in _ = packets.push(MuxItem(packet: packet, stream: Self.stream)) }
+    try finishEncoder()
+  }
+
+  /// Opens the encoder of pictures of `size` pixels, so that it is there when they come.
+  private mutating func prepare(_ size: PixelSize) {
+    do throws(RecorderError) {
+      next = try Encoding(settings, size: size)
+      sizes.accept(size)
+      control.wake.notify()
+    } catch {
+      sizes.refuse(size, error)
+    }
+  }
+
+  /// Goes on with the encoder that was prepared, from `time` on. Up to there the last picture stands in its own size.
+  private mutating func change(at time: Timestamp) throws(RecorderError) {
+    guard let next = next.take() else {
+      throw RecorderError(.brokenInvariant, "A picture came for which no encoder was opened.")
+    }
+    if let job = last.take() {
+      let end = time + -VideoTiming.tick
+      if end - job.time >= VideoTiming.tick { try encode(job.picture, at: end, keyframe: false) }
+      _ = free.tryPush(job.picture)
+    }
+    try finishEncoder()
+    encoding = next
+  }
+
+  private mutating func finishEncoder() throws(RecorderError) {
+    let (packets, format) = (packets, encoding.format)
+    try encoding.encoder.finish { packet in
+      _ = packets.push(MuxItem(packet: packet, stream: Self.stream, format: format))
+    }
   }
 
   /// When the last picture is to be encoded once more, in monotonic ns.
@@ -90,7 +152,7 @@ struct VideoEncodeLoop: ~Copyable {
   private mutating func encode(
     _ picture: borrowing Picture, at time: Timestamp, keyframe: Bool, startsSegment: Bool = false
   ) throws(RecorderError) {
-    let packets = packets
+    let (packets, format) = (packets, encoding.format)
     let keyframe = keyframe || time - lastKeyframe >= control.refreshInterval.load(ordering: .relaxed)
     if keyframe { lastKeyframe = time }
     let wish = control.refreshTime.load(ordering: .relaxed)
@@ -98,11 +160,11 @@ struct VideoEncodeLoop: ~Copyable {
       // A later wish stays.
       _ = control.refreshTime.compareExchange(expected: wish, desired: .max, ordering: .relaxed)
     }
-    try encoder.encode(picture, at: time, keyframe: keyframe) { packet in
+    try encoding.encoder.encode(picture, at: time, keyframe: keyframe) { packet in
       var packet = packet
       // How long it stays is not known yet, and the file must not last longer than the recording.
       packet.duration = 0
-      _ = packets.push(MuxItem(packet: packet, stream: Self.stream, startsSegment: startsSegment))
+      _ = packets.push(MuxItem(packet: packet, stream: Self.stream, format: format, startsSegment: startsSegment))
     }
   }
 }

@@ -8,6 +8,8 @@ internal import Threading
 struct EncodeJob: ~Copyable {
   /// The picture, which goes back to the free list afterwards.
   let picture: Picture
+  /// Its true size, in pixels.
+  let size: PixelSize
   /// When it was grabbed.
   let time: Timestamp
   /// Whether it must decode without what came before.
@@ -21,7 +23,12 @@ struct EncodeJob: ~Copyable {
 /// they coalesce, and the next frame carries them.
 struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   var source: Source
-  var canvas: FrameCanvas
+  private var canvas: FrameCanvas
+  private let makeCanvas: CanvasMaker
+  private let sizes: PictureSizes
+  /// The picture's true size, in pixels.
+  private var size: PixelSize
+  private var watch = SizeWatch()
   let control: PipelineControl
   /// Pictures that the encoder is done with.
   let free: BoundedQueue<Picture>
@@ -35,12 +42,19 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   /// So long ago that a keyframe is due.
   private static var never: Timestamp { Timestamp(nanoseconds: .min / 2) }
 
+  /// Makes the canvas of a source of the first size for pictures of the second, both in pixels.
+  typealias CanvasMaker = @Sendable (_ source: PixelSize, _ picture: PixelSize) throws(RecorderError) -> FrameCanvas
+
+  /// - Throws: `RecorderError` when there can be no canvas.
   init(
-    source: consuming Source, canvas: consuming FrameCanvas, control: PipelineControl,
+    source: consuming Source, canvas makeCanvas: @escaping CanvasMaker, sizes: PictureSizes, control: PipelineControl,
     free: BoundedQueue<Picture>, filled: BoundedQueue<EncodeJob>
-  ) {
+  ) throws(RecorderError) {
+    let size = sizes.current
+    let canvas = try makeCanvas(source.size, size)
     self.source = source
     self.canvas = canvas
+    (self.makeCanvas, self.sizes, self.size) = (makeCanvas, sizes, size)
     (self.control, self.free, self.filled) = (control, free, filled)
     // One that goes on in another's place goes on in its time.
     lastTime = Timestamp(nanoseconds: control.lastFrame.load(ordering: .relaxed))
@@ -56,7 +70,7 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   /// What was drawn just before the stop, and waits for its time still, is the recording's last frame.
   private mutating func grabLastChange() throws(RecorderError) {
     guard let stop = control.stopRequested, lastTime.nanoseconds >= 0, control.isWanted(at: stop),
-      let picture = free.tryPop()
+      let picture = try takePicture()
     else { return }
     try grab(into: picture, at: stop)
   }
@@ -64,17 +78,41 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   private mutating func step() throws(RecorderError) {
     let now = MonotonicClock.now()
     if isProven { control.heartbeat.store(now, ordering: .relaxed) }
-    guard control.isWanted(at: now) else { return try sleep(until: now + VideoTiming.heartbeatInterval) }
+    guard control.isWanted(at: now) else {
+      // What size the source has then is looked at again afterwards.
+      watch = SizeWatch()
+      return try sleep(until: now + VideoTiming.heartbeatInterval)
+    }
     if control.needsKeyframe.exchange(false, ordering: .acquiring) {
       source.invalidate()
       lastKeyframe = Self.never
     }
-    guard try source.wait(until: now + VideoTiming.heartbeatInterval) == .changed else { return }
-    guard let picture = free.tryPop() else {
+    if sizes.follows { try followSize(at: now) }
+    guard try source.wait(until: min(now + VideoTiming.heartbeatInterval, watch.due)) == .changed else { return }
+    guard let picture = try takePicture() else {
       control.droppedFrames.add(1, ordering: .relaxed)
       return
     }
     try grab(into: picture)
+  }
+
+  /// Has an encoder looked for when the source has taken another size for good, and makes pictures of that size once there
+  /// is one; the first begins a file.
+  private mutating func followSize(at now: Int64) throws(RecorderError) {
+    if let size = watch.settled(at: now), sizes.wish(for: size) { filled.interrupt() }
+    let wanted = sizes.current
+    guard wanted != size else { return }
+    canvas = try makeCanvas(canvas.source, wanted)
+    size = wanted
+    source.invalidate()
+    lastKeyframe = Self.never
+  }
+
+  /// A picture that the canvas can be rendered into; nil while all are with the encoder.
+  private func takePicture() throws(RecorderError) -> Picture? {
+    guard let picture = free.tryPop() else { return nil }
+    if canvas.takes(picture) { return picture }
+    return try canvas.makePicture()
   }
 
   /// Rests while no frames are wanted. What the source has to say is still listened to, so that it does not pile up and
@@ -97,6 +135,7 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
       throw error
     }
     isProven = true
+    if sizes.follows, let time { watch.note(source: canvas.source, picture: size, at: time) }
     guard let time, control.isWanted(at: wanted ?? time) else {
       _ = free.push(picture)
       return
@@ -140,7 +179,8 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     lastTime = time
     control.frames.add(1, ordering: .relaxed)
     control.lastFrame.store(time.nanoseconds, ordering: .relaxed)
-    _ = filled.push(EncodeJob(picture: picture, time: time, keyframe: keyframe, startsSegment: startsSegment))
+    _ = filled.push(
+      EncodeJob(picture: picture, size: size, time: time, keyframe: keyframe, startsSegment: startsSegment))
   }
 
   /// Notes the first pixel that is not black; afterwards it costs one load.

@@ -6,8 +6,10 @@ internal import Threading
 
 /// The picture's two threads, grab and encode, and the queues between them.
 final class VideoPipeline: Sendable {
-  /// The encoded stream, for the file's header.
-  let stream: StreamDescription
+  /// The encoded stream that it begins with, for the file's header.
+  let format: PictureFormat
+  private let settings: VideoEncoderSettings
+  private let sizes: PictureSizes
   private let control: PipelineControl
   private let free = BoundedQueue<Picture>(capacity: VideoEncodeLoop.pictures)
   private let filled = BoundedQueue<EncodeJob>(capacity: VideoEncodeLoop.pictures)
@@ -40,21 +42,23 @@ final class VideoPipeline: Sendable {
   static let encoderPatience: Int64 = 10_000_000_000
 
   /// Opens the encoder on its thread.
+  /// - Parameters:
+  ///   - settings: the encoder's; its size follows from `sizes`.
+  ///   - sizes: the picture's size, now and later.
   /// - Throws: `RecorderError` (unavailable, usage) when there is no such encoder or it refuses its settings.
   init(
-    _ settings: VideoEncoderSettings, control: PipelineControl, packets: BoundedQueue<MuxItem>
+    _ settings: VideoEncoderSettings, sizes: PictureSizes, control: PipelineControl, packets: BoundedQueue<MuxItem>
   ) throws(RecorderError) {
-    let opened = BoundedQueue<Result<StreamDescription, RecorderError>>(capacity: 1)
+    let opened = BoundedQueue<Result<PictureFormat, RecorderError>>(capacity: 1)
     let result = BoundedQueue<RecorderError?>(capacity: 1)
     let (free, filled) = (free, filled)
     encodeThread = try WorkerThread(name: "encode") {
       do throws(RecorderError) {
-        let encoder = try VideoEncoder(settings)
-        try ContainerWriter.check(.matroska, takes: encoder.stream)
-        for _ in 0..<VideoEncodeLoop.pictures { _ = free.push(try encoder.makePicture()) }
-        _ = opened.push(.success(encoder.stream))
+        let encoding = try VideoEncodeLoop.Encoding(settings, size: sizes.current)
+        for _ in 0..<VideoEncodeLoop.pictures { _ = free.push(try encoding.encoder.makePicture()) }
+        _ = opened.push(.success(encoding.format))
         var loop = VideoEncodeLoop(
-          encoder: encoder, control: control, free: free, filled: filled, packets: packets)
+          encoding, settings, sizes: sizes, control: control, free: free, filled: filled, packets: packets)
         try loop.run()
         _ = result.push(nil)
       } catch {
@@ -67,10 +71,10 @@ final class VideoPipeline: Sendable {
         free.close()
       }
     }
-    self.control = control
+    (self.settings, self.sizes, self.control) = (settings, sizes, control)
     encodeResult = result
-    guard let stream = opened.pop() else { throw RecorderError(.brokenInvariant, "The encoder did not answer.") }
-    self.stream = try stream.get()
+    guard let format = opened.pop() else { throw RecorderError(.brokenInvariant, "The encoder did not answer.") }
+    self.format = try format.get()
     control.log?.note(
       .info, .encode, "The picture's encoder is open.",
       [
@@ -81,23 +85,29 @@ final class VideoPipeline: Sendable {
   }
 
   /// Starts to grab: makes the canvas and the source on the grab thread.
-  /// - Parameter cut: ends the source's connection, from any thread, so that a call that hangs in it returns.
+  /// - Parameters:
+  ///   - enlarges: whether a source that is smaller than the picture is scaled up to fill it.
+  ///   - makeSource: opens the source, on the grab thread.
+  ///   - cut: ends the source's connection, from any thread, so that a call that hangs in it returns.
   /// - Throws: `RecorderError` when the source cannot be opened.
   func start<Source: VideoSource & ~Copyable>(
-    canvas makeCanvas: @escaping @Sendable () throws(RecorderError) -> FrameCanvas,
-    source makeSource: @escaping @Sendable () throws(RecorderError) -> Source,
+    enlarges: Bool = false, source makeSource: @escaping @Sendable () throws(RecorderError) -> Source,
     cut: @escaping @Sendable () -> Void = {}
   ) throws(RecorderError) {
-    let (control, free, filled) = (control, free, filled)
+    let (control, free, filled, sizes, settings) = (control, free, filled, sizes, settings)
+    let makeCanvas: VideoGrabLoop<Source>.CanvasMaker = { (source, picture) throws(RecorderError) in
+      try FrameCanvas(
+        source: source, settings: settings.sized(for: picture), picture: picture, enlarges: enlarges)
+    }
     let launch: @Sendable (GrabTurn) throws(RecorderError) -> GrabStart = { (turn) throws(RecorderError) in
       let opened = BoundedQueue<RecorderError?>(capacity: 1)
       let thread = try WorkerThread(name: "grab") {
         do throws(RecorderError) {
-          let canvas = try makeCanvas()
           let source = try makeSource()
           control.log?.note(.info, .capture, "The picture's source is open.", source.facts)
+          var loop = try VideoGrabLoop(
+            source: source, canvas: makeCanvas, sizes: sizes, control: control, free: free, filled: filled)
           _ = opened.push(nil)
-          var loop = VideoGrabLoop(source: source, canvas: canvas, control: control, free: free, filled: filled)
           try loop.run()
         } catch {
           _ = opened.tryPush(error)
