@@ -4,9 +4,11 @@ package import SessionModel
 extension ArchiveReader {
   /// Deletes the session `id` for good: out of the way in one step first, then file by file. What an earlier deletion
   /// left half done is finished too. The index is to be told next.
-  /// - Throws: `RecorderError`: sessionNotFound, busy when it is being recorded, permission, writeFailed.
+  /// - Throws: `RecorderError`: sessionNotFound, busy when it is being recorded, permission, writeFailed; damagedData when a
+  ///   newer recorder wrote it.
   package func delete(_ id: SessionID) throws(RecorderError) {
     let session = try session(id)
+    try session.checkFormat()
     let lock = try session.folder.openOrCreateFile(ArchiveLocation.Name.lock)
     guard try lock.lock(waiting: false) else {
       throw RecorderError(

@@ -56,9 +56,10 @@ extension ArchiveReader {
   }
 
   /// Adds `annotation` to the session `id`, on disk when it returns; the index is to be told next.
-  /// - Throws: `RecorderError` (sessionNotFound, permission, writeFailed).
+  /// - Throws: `RecorderError` (sessionNotFound, permission, writeFailed; damagedData when a newer recorder wrote it).
   package func annotate(_ id: SessionID, _ annotation: Annotation) throws(RecorderError) {
     let session = try session(id)
+    try session.checkFormat()
     try markPending(id)
     try session.folder.append(annotation)
   }

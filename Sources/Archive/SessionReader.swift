@@ -21,17 +21,8 @@ package struct SessionReader: Sendable {
       throw RecorderError(.damagedData, "The session \(id) has no manifest.")
     }
     let data = Data(try file.readAll(atMost: Self.largestManifest))
-    struct Header: Decodable { let format: Int }
-    let decoder = JSONDecoder()
-    let format = try? decoder.decode(Header.self, from: data).format
-    if let format, format > Manifest.currentFormat {
-      throw RecorderError(
-        .damagedData,
-        "The session \(id) was written by a newer recorder (format \(format)); this one reads format \(Manifest.currentFormat).",
-        hint: "Update recorder to read it.")
-    }
-    guard let format, format > 0, let manifest = try? decoder.decode(Manifest.self, from: data),
-      manifest.isPlausible
+    guard let format = try checkFormat(data), format > 0,
+      let manifest = try? JSONDecoder().decode(Manifest.self, from: data), manifest.isPlausible
     else {
       throw RecorderError(.damagedData, "The manifest of session \(id) is damaged.")
     }
@@ -39,6 +30,26 @@ package struct SessionReader: Sendable {
       throw RecorderError(.damagedData, "The manifest of session \(id) is that of \(manifest.id).")
     }
     return manifest
+  }
+
+  /// What has to be so before anything of the session is changed: a newer recorder may keep there what this one does not
+  /// know of, a protection as well. One whose manifest is missing or damaged is a person's to change.
+  /// - Throws: `RecorderError` (damagedData) when a newer recorder wrote it.
+  func checkFormat() throws(RecorderError) {
+    guard let file = try folder.file(ArchiveLocation.Name.manifest) else { return }
+    _ = try checkFormat(Data(try file.readAll(atMost: Self.largestManifest)))
+  }
+
+  /// The format that a manifest says it has; nil when it says none.
+  /// - Throws: `RecorderError` (damagedData) when it is a newer one.
+  private func checkFormat(_ manifest: Data) throws(RecorderError) -> Int? {
+    struct Header: Decodable { let format: Int }
+    let format = try? JSONDecoder().decode(Header.self, from: manifest).format
+    guard let format, format > Manifest.currentFormat else { return format }
+    throw RecorderError(
+      .damagedData,
+      "The session \(id) was written by a newer recorder (format \(format)); this one reads format \(Manifest.currentFormat).",
+      hint: "Update recorder to read or change it.")
   }
 
   /// Gives each event to `body`, in the order they were written. A line that is no event is passed over, and so is half
