@@ -77,12 +77,13 @@ struct ControlLoop {
   /// Carries out what `client` asks for, up to the first request whose answer is to be waited for.
   private mutating func lookAtLines(of client: ControlConnection) {
     while !client.isAwaiting, !client.isEnding {
-      guard let line = client.nextLine(), line.count <= ControlConnection.longestLine else {
-        guard client.isLineTooLong else { break }
+      let line = client.nextLine()
+      if line.map({ $0.count > ControlConnection.longestLine }) ?? client.isLineTooLong {
         refuse(client, "A line is longer than \(ControlConnection.longestLine) bytes.")
         client.isEnding = true
         break
       }
+      guard let line else { break }
       perform(line, for: client)
     }
     let isDone = client.isInputOver && !client.isAwaiting && !client.isWatching

@@ -1,24 +1,13 @@
 import Arguments
 import Commands
 import SessionModel
+import TestSupport
 import Testing
 
 @Suite struct FuzzTests {
-  /// A generator that gives the same numbers in each run (SplitMix64, Steele, Lea and Flood 2014).
-  struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
-  /// Random command lines, half of their words from the table itself, the rest bytes or broken words.
+  /// Random command lines, as many as there are inputs, half of their words from the table itself, the rest bytes or broken words.
   @Test func anyCommandLineIsRunOrRefusedInOneSentence() throws {
-    var generator = SeededGenerator(state: 2)
+    var generator = Fuzzing.Generator(seed: Fuzzing.seed)
     let root = CommandDescription(RecorderCommand.self)
     let known =
       root.leaves.flatMap { command in
@@ -26,7 +15,7 @@ import Testing
       } + ["--", "-", "--=", "-o", "=", "", "1:30", "last", "30", "h1080", "window:active", "region:1x1+0+0", "index"]
     let parser = CommandParser(RecorderCommand.self)
     var outcomes: [String: Int] = [:]
-    for _ in 0..<10_000 {
+    for _ in 0..<Fuzzing.inputs {
       let words = (0..<Int.random(in: 0...8, using: &generator)).map { _ -> ArgumentText in
         var bytes = Array((known.randomElement(using: &generator) ?? "").utf8)
         if Bool.random(using: &generator) {

@@ -1,5 +1,4 @@
 import Configuration
-import FoundationEssentials
 import SessionModel
 import TestSupport
 import Testing
@@ -80,8 +79,10 @@ import Testing
     #expect(error?.message == "a: the value cannot be written to a configuration file.")
   }
 
-  /// As many as RECORDER_TORTURE_INPUTS says under `make torture`.
-  private static let inputs = Int(ProcessInfo.processInfo.environment["RECORDER_TORTURE_INPUTS"] ?? "") ?? 10_000
+  /// What a configuration file is made of, and more than a line may have.
+  private static let pieces =
+    ["\n", "=", "[", "]", "\0", "\r\n", ";", "#", ":", "\u{FEFF}", " = ", "[x]\n", "\u{202E}"]
+    + [String(repeating: "a", count: 4200)]
 
   @Test func anyFileIsReadOrNamed() throws {
     let seeds = [
@@ -103,52 +104,17 @@ import Testing
       "archive = ~/recordings\r\nstrict = yes\r\n[audio]\r\napplication =\r\ngain: app=-6dB,mic=+3dB\r\n; end",
       "on.started = notify-send \"Recording\"\non.stopped = sh -c 'cat > /tmp/x'\n[hold]\nduration = 5m\n",
     ].map { Array($0.utf8) }
-    var generator = RandomBytes(seed: 0x636F_6E66)
     let names = ["source", "exclude", "video.fps"]
-    for number in 0..<Self.inputs {
-      let bytes = generator.mutated(seeds[number % seeds.count])
+    var number = 0
+    try Fuzzing.forEachInput("configuration", seeds, pieces: Self.pieces) { bytes in
+      number += 1
       let text = ConfigurationText(bytes)
       let count = bytes.split(separator: 10, omittingEmptySubsequences: false).count
       #expect(text.entries.allSatisfy { (1...count).contains($0.line) }, "input \(number)")
       #expect(text.faults.allSatisfy { (1...count).contains($0.line) && !$0.message.isEmpty }, "input \(number)")
       let name = names[number % names.count]
-      guard let changed = try? text.setting(name, to: ["15"]) else { continue }
+      guard let changed = try? text.setting(name, to: ["15"]) else { return }
       #expect(changed.values(of: name) == ["15"], "input \(number)")
     }
-  }
-}
-
-/// Bytes that are changed at random, the same ones each time.
-private struct RandomBytes {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  /// SplitMix64 (Steele, Lea and Flood, 2014).
-  private mutating func next(_ bound: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((z ^ (z >> 31)) % UInt64(bound))
-  }
-
-  /// `seed`, changed at up to six places.
-  mutating func mutated(_ seed: [UInt8]) -> [UInt8] {
-    let pieces = ["\n", "=", "[", "]", "\0", "\r\n", ";", "#", ":", "\u{FEFF}", " = ", "[x]\n", "\u{202E}"]
-    var bytes = seed
-    for _ in 0...next(6) where !bytes.isEmpty {
-      let place = next(bytes.count)
-      let end = min(bytes.count, place + 1 + next(40))
-      switch next(6) {
-      case 0: bytes[place] = UInt8(next(256))
-      case 1: bytes.insert(contentsOf: bytes[place..<end], at: place)
-      case 2: bytes.removeSubrange(place..<end)
-      case 3: bytes.insert(contentsOf: pieces[next(pieces.count)].utf8, at: place)
-      // Past the longest line, now and then.
-      case 4: bytes.insert(contentsOf: repeatElement(UInt8(ascii: "a"), count: next(20) == 0 ? 4200 : 3), at: place)
-      default: bytes.removeSubrange(place...)
-      }
-    }
-    return bytes
   }
 }

@@ -27,8 +27,14 @@ package enum Fuzzing {
     }
   }
 
-  /// `seed`, changed at up to four places: a bit, a byte, a stretch twice or gone, a number that is too large, an end.
-  package static func mutated(_ seed: [UInt8], _ generator: inout Generator) -> [UInt8] {
+  /// What is put into inputs: values that parsers of JSON, and of paths, may not have thought of.
+  package static let pieces = ["-1", "1e999", "null", "{}", "[", "\\u0000", "../", "\u{202E}"]
+
+  /// `seed`, changed at up to four places: a bit, a byte, a stretch twice or gone, a number that is too large, one of
+  /// `pieces`, an end.
+  package static func mutated(
+    _ seed: [UInt8], _ generator: inout Generator, pieces: [String] = pieces
+  ) -> [UInt8] {
     var bytes = seed
     for _ in 0...Int.random(in: 0..<4, using: &generator) where !bytes.isEmpty {
       let place = Int.random(in: bytes.indices, using: &generator)
@@ -40,9 +46,7 @@ package enum Fuzzing {
       case 3: bytes.removeSubrange(place..<end)
       case 4: bytes.insert(contentsOf: "9223372036854775807".utf8, at: place)
       case 5:
-        bytes.insert(
-          contentsOf: ["-1", "1e999", "null", "{}", "[", "\\u0000", "../", "\u{202E}"].randomElement(using: &generator)?
-            .utf8 ?? "".utf8, at: place)
+        bytes.insert(contentsOf: (pieces.randomElement(using: &generator) ?? "").utf8, at: place)
       default: bytes.removeSubrange(place...)
       }
     }
@@ -52,9 +56,11 @@ package enum Fuzzing {
   /// Gives the inputs of the parser `name` to `body`: those that are kept, then what `seeds` are changed to. One that takes a
   /// second of the processor is a hang, and all of them together may not stay in memory. The input underway is in
   /// `$RECORDER_FUZZ_FOUND/NAME`, so that it is there after a crash, and those that hang are beside it.
-  /// - Parameter share: which part of the inputs is this parser's, when it is slow.
+  /// - Parameters:
+  ///   - share: which part of the inputs is this parser's, when it is slow.
+  ///   - pieces: what is put into them now and then.
   package static func forEachInput(
-    _ name: String, _ seeds: [[UInt8]], share: Int = 1, _ body: ([UInt8]) throws -> Void
+    _ name: String, _ seeds: [[UInt8]], share: Int = 1, pieces: [String] = pieces, _ body: ([UInt8]) throws -> Void
   ) throws {
     var generator = Generator(seed: seed)
     let kept = try keptInputs(name)
@@ -62,7 +68,7 @@ package enum Fuzzing {
     var resident = residentBytes()
     let count = inputs / share
     for number in 0..<kept.count + count {
-      let input = number < kept.count ? kept[number] : mutated(seeds[number % seeds.count], &generator)
+      let input = number < kept.count ? kept[number] : mutated(seeds[number % seeds.count], &generator, pieces: pieces)
       underway?.note(input)
       let start = processorSeconds()
       try body(input)
