@@ -12,6 +12,9 @@ import Testing
   static let cuts = Int(ProcessInfo.processInfo.environment["RECORDER_TORTURE_CUTS"] ?? "") ?? 60
   static let reach = 1_000_000
 
+  /// Bytes of a block before its packet: the track's number, two of the time, and flags (Matroska, section 10).
+  private static let blockHeader = 4
+
   /// A packet of the picture: where it ends in the file.
   private func packetEnds(_ file: String) throws -> [Int] {
     let result = try run([
@@ -19,7 +22,8 @@ import Testing
     ])
     return result.lines.compactMap { line in
       let numbers = line.split(separator: ",").compactMap { Int($0) }
-      return numbers.count == 2 ? numbers[0] + numbers[1] : nil
+      // ffprobe says where the block begins, and how long the packet is.
+      return numbers.count == 2 ? numbers[0] + Self.blockHeader + numbers[1] : nil
     }
   }
 
