@@ -201,7 +201,7 @@ import Testing
       rows == ["20261025T013000Z-aaaa 2026-10-25 02:30:00", "20261025T003000Z-aaaa 2026-10-25 02:30:00"])
   }
 
-  /// What came from outside drives no terminal and survives in JSON.
+  /// Cases S04 and S06: what came from outside drives no terminal and survives in JSON.
   @Test func outsideTextIsShownAndNotObeyed() throws {
     let evil = "\u{1B}]0;x\u{7}\u{9B}31m\u{202E}abc\u{2066}\r\n\0\u{7F}$(touch X)`id`\"'"
     try add("20261130T021533Z-aaaa", title: evil, tags: [evil], window: window(evil, evil))

@@ -24,6 +24,7 @@ import Testing
     #expect(try rig.events(id).last?.kind == .stop)
   }
 
+  /// Case C01.
   @Test(arguments: [
     (SIGINT, Manifest.Reason.interrupt), (SIGTERM, .terminate), (SIGHUP, .hangup), (SIGQUIT, .quit),
   ])
@@ -36,6 +37,19 @@ import Testing
     #expect(result.ending == .exit(0))
     #expect(result.text == "\(recording.id)\n")
     try expectFinished(rig, recording.id, reason)
+  }
+
+  /// Case C01: signals that tell of a pipe without a reader and of a file that may not grow end nothing by themselves.
+  @Test func whatAWriteIsToldByASignalDoesNotEndIt() throws {
+    let (rig, client) = try rig()
+    let recording = try rig.record()
+    for signal in [SIGPIPE, SIGXFSZ] { recording.process.signal(signal) }
+    let drawn = try client.tell("color ff0000") - (try rig.manifest(recording.id).clock.monotonic)
+    var control = try rig.connect()
+    try control.wait(forFrameAt: Timestamp(nanoseconds: drawn))
+    recording.process.signal(SIGINT)
+    #expect(try recording.process.wait().ending == .exit(0))
+    try expectFinished(rig, recording.id, .interrupt)
   }
 
   @Test func twoInterruptsEndWith130AndAFinishedFile() throws {

@@ -3,7 +3,7 @@ import SessionModel
 import TestSupport
 import Testing
 
-/// Best effort records on and says what is missing; `--strict` does not begin, or ends, with a code of its own.
+/// Case C07: best effort records on and says what is missing; `--strict` does not begin, or ends, with a code of its own.
 @Suite(.serialized) struct StrictTests {
   @Test func withoutSoundItIsRefusedOrRecordedWithoutAWordLost() throws {
     let nowhere = try TemporaryFolder()

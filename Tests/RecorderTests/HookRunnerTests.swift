@@ -99,6 +99,7 @@ import Threading
     for problem in try JSONSchema.problems("hook", wrong) { #expect(problem != "") }
   }
 
+  /// Case S04.
   @Test func aMessageReachesNoShell() throws {
     let evil = "$(touch \(folder.file("a"))); `touch \(folder.file("b"))`\n' \" | touch \(folder.file("c"))"
     let commands = ["sh -c 'cat > \(folder.file("out"))'", "touch \(folder.file("x;y")) \(folder.file("$(z)"))"]
