@@ -5,38 +5,69 @@ import Testing
 
 /// What `record` keeps of a picture, read back by another program.
 @Suite(.serialized) struct RecordPictureTests {
+  /// What is drawn at 1080p30 is kept, each frame once and at its time. A frame may be missing for each whole frame's time
+  /// for which the recorder or the X server was kept from the processors; on an idle machine there is none.
   @Test func everyFrameOfAFullScreenAt1080p30IsKeptOnce() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "1920x1080"))
     let display = try #require(rig.display)
     let client = try PatternClient(on: display, ["counter", "--fps", "30"])
-    let id = try rig.record(seconds: 20, ["--no-cursor"])
+    let recording = try rig.record(["--no-cursor", "--duration", "20"])
+    let grabbing = ProcessorWait(of: [recording.process.pid, display.server.pid], threads: ["grab", "Xvfb"])
+    // The encoder's helpers have no names of their own.
+    let encoding = ProcessorWait(of: [recording.process.pid])
+    let drawing = ProcessorWait(of: [client.process.pid])
+    var control = try rig.connect()
+    // Its threads can be asked as long as they run.
+    try control.wait(until: Timestamp(nanoseconds: 19_700_000_000))
+    let (late, mayDrop, notDrawn) = (Self.frames(grabbing), Self.frames(encoding), Self.frames(drawing))
+    let waits = Int(max(0, grabbing.seconds - Self.idleWait) * 1000)
+    #expect(try recording.process.wait().ending == .exit(0))
     try client.process.stop()
 
-    let counters = try MediaFile.counters(rig.media(id))
+    let file = rig.media(recording.id)
+    let counters = try MediaFile.counters(file)
     let seen = counters.compactMap { $0 }
     #expect(seen.count == counters.count)
-    let (first, last) = (try #require(seen.first), try #require(seen.last))
-    #expect(last - first >= 590)
-    #expect(last - first + 1 - Set(seen).count <= 2, "counters missing")
-    // The last frame is repeated at the stop.
-    #expect(seen.count - Set(seen).count <= 1, "counters twice")
     #expect(seen == seen.sorted())
+    // The last frame is repeated at the stop. What is drawn between the look at what has changed and the fetching of it is
+    // fetched twice, which takes a grab thread that is kept waiting just there.
+    #expect(seen.count - Set(seen).count <= 1 + waits, "counters twice; \(waits) waits")
+    let (first, last) = (try #require(seen.first), try #require(seen.last))
+    let manifest = try rig.manifest(recording.id)
+    let epoch = Double(manifest.clock.monotonic) / 1e9
+    let drawn = client.frames.map { (counter: $0.counter, time: Double($0.time) / 1e9 - epoch) }
+    let times = Dictionary(uniqueKeysWithValues: drawn.map { ($0.counter, $0.time) })
+    let missing = last - first + 1 - Set(seen).count
+    let dropped = try #require(manifest.statistics?.droppedFrames)
+    #expect(dropped <= mayDrop)
+    let excused = late + dropped
+    #expect(missing <= 2 + excused, "\(missing) counters missing; \(late) frames late, \(dropped) dropped")
+    // From what stood on the screen at the beginning to what was drawn last.
+    let wanted = drawn.filter { $0.time > Self.interval && $0.time < 20 - Self.interval }.map(\.counter)
+    let (earliest, latest) = try (#require(wanted.first), #require(wanted.last))
+    #expect(first <= earliest + excused && last >= latest - excused)
+    #expect(wanted.count >= 590 - late - notDrawn)
 
     // Each is in the file within a frame interval of its drawing.
-    let manifest = try rig.manifest(id)
-    let drawn = Dictionary(uniqueKeysWithValues: client.frames.map { ($0.counter, $0.time) })
-    for (counter, milliseconds) in zip(seen, try MediaFile.times(rig.media(id))).dropFirst().dropLast() {
-      let time = try #require(drawn[counter])
-      let late = manifest.clock.monotonic + Int64(milliseconds) * 1_000_000 - time
-      #expect((-1_000_000...33_400_000).contains(late), "frame \(counter) is \(late) ns late")
+    var wrong: [String] = []
+    for (counter, milliseconds) in zip(seen, try MediaFile.times(file)).dropFirst().dropLast() {
+      let age = Double(milliseconds) / 1000 - (try #require(times[counter]))
+      if !(-0.001...Self.interval).contains(age) { wrong.append("\(counter) is \(age) s late") }
     }
+    #expect(wrong.count <= excused, "\(excused) excused: \(wrong)")
     // The last one counts as a frame when it was grabbed at the stop, and does not when it repeats the one before.
     let frames = try #require(manifest.statistics?.frames)
-    #expect(frames == seen.count || frames == Set(seen).count)
-    #expect(manifest.statistics?.droppedFrames == 0)
+    #expect(frames == seen.count || frames == seen.count - 1)
     // The last picture lasts a tick of the container.
-    #expect(try MediaFile.entries(rig.media(id))["duration"] == "20.001000")
+    #expect(try MediaFile.entries(file)["duration"] == "20.001000")
   }
+
+  /// Seconds between the frames of that test.
+  private static let interval = 1.0 / 30
+  /// The frames of that test that a thread may have missed by its waits.
+  private static func frames(_ wait: ProcessorWait) -> Int { Int(max(0, wait.seconds - idleWait) / interval) }
+  /// Seconds that the waking up for 600 frames adds up to where nobody else wants the processors.
+  private static let idleWait = 0.1
 
   @Test func aChangeAfterAnIdleSecondIsInTheFileAtItsTime() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))

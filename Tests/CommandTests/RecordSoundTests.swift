@@ -21,20 +21,22 @@ import Threading
     let start = MonotonicClock.now() + 1_000_000_000
     // Three times one after the other, each with a flash, so that a busy machine may spoil one; then both together.
     let tones = (0..<6).map { (time: start + Int64($0) * 700_000_000, isDesktop: $0 % 2 == 0) }
-    for tone in tones {
+    let wishes = tones.map { tone in
       let player = tone.isDesktop ? players.desktop : players.feed
-      player.play(tone.isDesktop ? 1000 : 440, amplitude: 0.25, seconds: 0.2, at: tone.time)
+      return (player, player.play(tone.isDesktop ? 1000 : 440, amplitude: 0.25, seconds: 0.2, at: tone.time))
     }
     let together = start + 5_000_000_000
-    for (player, frequency) in [(players.desktop, 1000.0), (players.feed, 440.0)] {
-      player.play(frequency, amplitude: 0.25, seconds: 1, at: together)
+    let last = [(players.desktop, 1000.0), (players.feed, 440.0)].map { player, frequency in
+      (player, player.play(frequency, amplitude: 0.25, seconds: 1, at: together))
     }
     var flashes: [Int64] = []
     for tone in tones {
       try waitUntil("the tone") { MonotonicClock.now() >= tone.time }
       flashes.append(try client.tell("flash"))
     }
-    try waitUntil("the end") { MonotonicClock.now() >= together + 1_500_000_000 }
+    let heard = try wishes.map { player, tone in try player.heard(tone) }
+    let both = try last.map { player, tone in try player.heard(tone) }.max() ?? together
+    try waitUntil("the end") { MonotonicClock.now() >= both + 1_500_000_000 }
     recording.process.signal(SIGINT)
     let result = try recording.process.wait()
     #expect(result.status == 0, "\(result.errorText)")
@@ -49,17 +51,17 @@ import Threading
     let epoch = try rig.manifest(recording.id).clock.monotonic
     for isDesktop in [true, false] {
       let skews = tones.indices.filter { tones[$0].isDesktop == isDesktop }.map { index in
-        let expected = Double(tones[index].time - epoch) / 1e9
+        let expected = Double(heard[index] - epoch) / 1e9
         let first = Int((expected - 0.25) * 48_000)
         guard let begin = onset(in: Array(sound[first..<first + 24_000]), above: 0.05) else { return Double.infinity }
         // In the file sound and picture are as far apart as they were made.
-        let made = Double(tones[index].time - flashes[index]) / 1e6
+        let made = Double(heard[index] - flashes[index]) / 1e6
         return abs(Double(first + begin) / 48 - Double(shown[index]) - made)
       }.sorted()
       #expect(skews[1] <= 40, "\(isDesktop ? "desktop" : "microphone"): ms off: \(skews)")
     }
-    let both = Int((Double(together - epoch) / 1e9 + 0.2) * 48_000)
-    let part = Array(sound[both..<both + 28_800])
+    let place = Int((Double(both - epoch) / 1e9 + 0.2) * 48_000)
+    let part = Array(sound[place..<place + 28_800])
     #expect(abs(decibels(usualAmplitude(of: 1000, in: part), over: 0.25)) < 1)
     #expect(abs(decibels(usualAmplitude(of: 440, in: part), over: 0.25)) < 1)
     let manifest = try rig.manifest(recording.id)
@@ -67,8 +69,8 @@ import Threading
       manifest.tracks.map(\.inputs) == [nil, ["application", "microphone"], ["application"], ["microphone"]])
     let stems = try (MediaFile.sound(file, track: 1), MediaFile.sound(file, track: 2))
     #expect(abs(stems.0.count - sound.count) <= 1 && abs(stems.1.count - sound.count) <= 1)
-    #expect(usualAmplitude(of: 440, in: Array(stems.0[both..<both + 28_800])) < 0.000_25)
-    #expect(usualAmplitude(of: 1000, in: Array(stems.1[both..<both + 28_800])) < 0.000_25)
+    #expect(usualAmplitude(of: 440, in: Array(stems.0[place..<place + 28_800])) < 0.000_25)
+    #expect(usualAmplitude(of: 1000, in: Array(stems.1[place..<place + 28_800])) < 0.000_25)
     let shownText = try rig.run(["show", recording.id.description]).text
     for name in ["mix", "application", "microphone"] { #expect(shownText.contains("Sound, \(name):"), "\(shownText)") }
   }
@@ -122,7 +124,11 @@ import Threading
     func gain() throws -> Double? { try recording.status().stages.first { $0.name == "microphone" }?.gain }
     #expect(try gain() == -6)
     try waitUntil("the tone") { (try recording.status().stages.first { $0.name == "microphone" }?.level ?? 0) > 0.1 }
-    usleep(300_000)
+    var control = try rig.connect()
+    func goOn(for time: Int64) throws {
+      try control.wait(until: Timestamp(nanoseconds: (try recording.status().elapsed ?? 0) + time))
+    }
+    try goOn(for: 300_000_000)
     try recording.tell(["gain", "mic=+6dB"])
     #expect(try gain() == 6)
     let status = try rig.run(["status", "--json"])
@@ -139,7 +145,7 @@ import Threading
       #expect(result.errorText.contains(words), "\(result.errorText)")
     }
     #expect(try gain() == 6)
-    usleep(700_000)
+    try goOn(for: 700_000_000)
     try recording.stop()
     let events = try rig.events(recording.id).filter { $0.kind == .gain }
     #expect(events.map(\.text) == ["microphone 6.0 dB"])

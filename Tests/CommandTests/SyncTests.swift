@@ -1,3 +1,4 @@
+import Control
 import FoundationEssentials
 import Glibc
 import SessionModel
@@ -24,51 +25,81 @@ import Testing
     return onset(in: Array(sound[first..<first + 24_000]), above: 0.2).map { (Double($0) / 48_000 - 0.25) * 1000 }
   }
 
+  /// What was done at one time: when the screen was told to flash, when the device beeped and when the tone was heard that
+  /// the desktop played, in seconds of the session.
+  private struct Phase {
+    let name: String
+    let flashes: [Double]
+    let beep: Double
+    let tone: Double
+  }
+
   @Test func flashAndBeepAreInStepWhateverCameBefore() throws {
-    let device = try ClockedDevice()
-    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: device.environment)
+    let (device, server) = try (ClockedDevice(), SoundServer())
+    let reader = try server.addOutput("other")
+    let rig = try RecorderRig(
+      display: VirtualDisplay(size: "320x240"),
+      environment: device.environment.merging(server.environment) { device, _ in device })
     let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "000000"])
+    var player = try TimedPlayer(server)
     let recording = try StartedRecording(
-      rig, ["--no-cursor", "--audio-codec", "pcm", "--microphone=alsa:\(device.pcm)"])
+      rig, ["--no-cursor", "--audio-codec", "pcm", "--app-audio", "--microphone=alsa:\(device.pcm)"])
     let epoch = Double(try rig.manifest(recording.id).clock.monotonic) / 1e9
-    /// Flashes some times and waits for a beep.
-    func measure() throws -> (flashes: [Double], beep: Double) {
+    var control = try rig.connect()
+    func measure(_ name: String) throws -> Phase {
       let beep = ((monotonicSeconds() + 0.4) / 2).rounded(.up) * 2
+      let tone = player.play(1000, seconds: 0.1, at: Int64((beep + 0.3) * 1e9))
       var flashes: [Double] = []
       for _ in 0..<4 {
-        usleep(250_000)
         flashes.append(Double(try client.tell("flash")) / 1e9 - epoch)
+        // A flash is white for 200 ms: this is the frame that is black again. The next is no sooner than a frame is due.
+        let black = Timestamp(nanoseconds: Int64(((flashes.last ?? 0) + 0.2) * 1e9))
+        try control.wait(forFrameAt: black)
+        try control.wait(until: black + 80_000_000)
       }
-      try waitUntil("the beep") { monotonicSeconds() > beep + 0.3 }
-      return (flashes, beep - epoch)
+      return Phase(
+        name: name, flashes: flashes, beep: beep - epoch, tone: Double(try player.heard(tone)) / 1e9 - epoch)
     }
-    var phases = [try measure()]
+    var phases = [try measure("at the start")]
     for _ in 0..<20 {
-      try recording.tell(["pause"])
-      try recording.tell(["resume"])
+      let pause = try control.tell(.pause)
+      try control.wait(until: pause + 10_000_000)
+      try control.wait(forFrameAt: try control.tell(.resume))
     }
-    phases.append(try measure())
-    // The device stalls, and is opened anew; then it is away, as one that is switched.
+    phases.append(try measure("after 20 pauses"))
     for fault in [ClockedDevice.Fault.stall, .vanish] {
       let count = try device.heard().count
       try device.begin(fault)
-      usleep(1_000_000)
+      try control.wait(until: Timestamp(nanoseconds: Int64((monotonicSeconds() - epoch + 1) * 1e9)))
       device.end(fault)
       try waitUntil("sound again") { try device.heard().count > count && device.heard().last?.end == nil }
-      phases.append(try measure())
+      phases.append(try measure("after a second of \(fault)"))
     }
+    func switches() throws -> Int {
+      try rig.events(recording.id).count { $0.text?.hasSuffix("as was chosen.") == true }
+    }
+    try server.control("set-default-sink", "other")
+    try waitUntil("the switch") { try switches() == 1 }
+    // Played before, the server would have moved it to the new output.
+    player = try TimedPlayer(server, sink: "other")
+    phases.append(try measure("after the server's switch"))
     try recording.stop()
-    let shown = try flashes(rig.media(recording.id))
-    let sound = try MediaFile.sound(rig.media(recording.id))
-    for (index, phase) in phases.enumerated() {
+    withExtendedLifetime(reader) {}
+
+    let file = rig.media(recording.id)
+    let shown = try flashes(file)
+    let sounds = try (application: MediaFile.sound(file, track: 1), microphone: MediaFile.sound(file, track: 2))
+    for phase in phases {
       let picture = phase.flashes.compactMap { flash in
         shown.map { $0 - flash * 1000 }.first { $0 > -100 && $0 < 200 }
       }
       // A machine that is put aside shows a flash late, and never early: the best of them tells.
-      let best = try #require(picture.min(), "phase \(index)")
-      #expect(picture.allSatisfy { $0 > -10 }, "phase \(index): \(picture)")
-      let beep = try #require(lateness(sound, at: phase.beep), "phase \(index)")
-      #expect(abs(beep) <= 20 && abs(best - beep) <= 20, "phase \(index): flash \(picture), beep \(beep)")
+      let best = try #require(picture.min(), "\(phase)")
+      #expect(picture.allSatisfy { $0 > -10 }, "\(phase): \(picture)")
+      for (sound, time) in [(sounds.microphone, phase.beep), (sounds.application, phase.tone)] {
+        let late = try #require(lateness(sound, at: time), "\(phase)")
+        #expect(abs(late) <= 20 && abs(best - late) <= 20, "\(phase): flashes \(picture), sound \(late) ms late")
+      }
     }
   }
 
@@ -82,20 +113,34 @@ import Testing
     ])
     let epoch = Double(try rig.manifest(recording.id).clock.monotonic) / 1e9
     var flashed: [Double] = []
-    while monotonicSeconds() < epoch + Double(Self.seconds) {
-      usleep(1_000_000)
+    for second in 1...Self.seconds {
+      try waitUntil("the next second") { monotonicSeconds() >= epoch + Double(second) }
       flashed.append(Double(try client.tell("flash")) / 1e9)
     }
     recording.process.signal(SIGINT)
     #expect(try recording.process.wait().status == 0)
-    for track in 1...2 {
+    #expect(try rig.manifest(recording.id).segments.count == 1)
+    for (track, device) in [(1, fast), (2, slow)] {
       let sound = try MediaFile.sound(rig.media(recording.id), track: track)
-      let beeps = (1...Self.seconds).map { (epoch / 2).rounded(.down) * 2 + Double($0 * 2) - epoch }
-      let late = beeps.compactMap { lateness(sound, at: $0) }
-      #expect(late.count >= Self.seconds / 2 - 1)
-      #expect(late.allSatisfy { abs($0) < 5 }, "track \(track): \(late)")
+      let end = min(epoch + Double(sound.count) / 48_000, try device.heard().last?.end ?? 0)
+      // What a device was asked for too late, on a busy machine, it has not given.
+      let heard = try device.heard().map { (start: $0.start, end: min(end, $0.end ?? end)) }
+      let beeps = stride(from: (epoch / 2).rounded(.up) * 2, to: end, by: 2).filter { time in
+        time - epoch > 0.3 && heard.contains { $0.start < time - 0.3 && time + 0.3 < $0.end }
+      }
+      let late = beeps.map { (time: $0 - epoch, late: lateness(sound, at: $0 - epoch)) }
+      let missing = late.filter { $0.late == nil }.map(\.time)
+      // After a hole a device's place is told by one look at its clock, which a busy machine may spoil.
+      let wrong = late.filter { beep in
+        let isSettled = !heard.dropFirst().contains { (0..<5).contains(beep.time + epoch - $0.start) }
+        return beep.late.map { abs($0) >= (isSettled ? 5 : 20) } ?? false
+      }
+      #expect(missing.isEmpty && wrong.isEmpty, "track \(track): missing \(missing), wrong \(wrong), given \(heard)")
+      #expect(beeps.count >= Self.seconds / 2 - 1 - heard.count, "track \(track): \(heard)")
+      if !missing.isEmpty || !wrong.isEmpty { print("kept: \(try rig.keep(recording.id))") }
       if Self.seconds >= 60 {
-        print("track \(track): \(late.count) beeps, \(late.min() ?? 0) to \(late.max() ?? 0) ms late")
+        let found = late.compactMap(\.late)
+        print("track \(track): \(found.count) beeps, \(found.min() ?? 0) to \(found.max() ?? 0) ms late")
       }
     }
     guard let peer else { return }
@@ -103,7 +148,7 @@ import Testing
     let (shown, sound) = try (flashes(file), MediaFile.sound(file))
     let picture = zip(shown, flashed.suffix(shown.count)).map { $0 - $1 * 1000 }.sorted()
     // Its file's time 0 is known from its picture alone.
-    let start = -picture[picture.count / 2] / 1000
+    let start = -(try #require(picture.isEmpty ? nil : picture[picture.count / 2])) / 1000
     let beeps = (0...Self.seconds / 2 + 2).map { (start / 2).rounded(.up) * 2 + Double($0 * 2) - start }
     let late = beeps.compactMap { lateness(sound, at: $0) }
     print("ffmpeg: \(late.count) beeps, \(late.min() ?? 0) to \(late.max() ?? 0) ms late by its picture")
@@ -118,18 +163,19 @@ import Testing
     init(_ rig: RecorderRig) throws {
       device = try ClockedDevice(partsPerMillion: 200)
       file = rig.folder.file("peer.mkv")
-      process = try ChildProcess(
-        [
-          "ffmpeg", "-nostdin", "-v", "error", "-f", "x11grab", "-framerate", "30", "-video_size", "320x240", "-i",
-          try #require(rig.display).name, "-f", "alsa", "-i", device.pcm, "-preset", "ultrafast", "-c:a", "flac", file,
-        ], environment: rig.environment)
+      let display = try #require(rig.display).name
+      // The device delivers floats alone, which ffmpeg takes when it is told so before the device.
+      let words =
+        "ffmpeg -nostdin -v error -f x11grab -framerate 30 -video_size 320x240 -i \(display) -thread_queue_size 1024 -f alsa -c:a pcm_f32le -i \(device.pcm) -preset ultrafast -c:a flac \(file)"
+      process = try ChildProcess(words.split(separator: " ").map(String.init), environment: rig.environment)
     }
 
     /// Ends it.
     /// - Returns: its file.
     func stop() throws -> String {
       process.signal(SIGINT)
-      _ = try process.wait()
+      let result = try process.wait()
+      guard access(file, F_OK) == 0 else { throw TestFailure("ffmpeg: \(result.errorText)") }
       return file
     }
   }

@@ -40,10 +40,12 @@ package final class ChildProcess: Sendable {
 
   /// Starts `arguments[0]` (looked up in PATH) with `environment` laid over this process's own (nil takes a variable
   /// away), its output going to files, its input a pipe that `write` feeds.
-  /// - Parameter ownGroup: gives it a process group of its own, so that all of it can be signalled.
+  /// - Parameters:
+  ///   - ownGroup: gives it a process group of its own, so that all of it can be signalled.
+  ///   - isPrompt: it stands for what a busy machine does not slow down (`preferToOthers`).
   package init(
     _ arguments: [String], environment changes: [String: String?] = [:], workingDirectory: String? = nil,
-    ownGroup: Bool = false, rawArguments: [[UInt8]]? = nil
+    ownGroup: Bool = false, isPrompt: Bool = false, rawArguments: [[UInt8]]? = nil
   ) throws {
     folder = try TemporaryFolder()
     files = (folder.file("stdout"), folder.file("stderr"))
@@ -100,6 +102,7 @@ package final class ChildProcess: Sendable {
       close(ends[1])
       throw TestFailure("\(arguments.first ?? ""): \(String(cString: strerror(status)))")
     }
+    if isPrompt { preferToOthers(pid) }
     self.pid = pid
     input = Mutex(ends[1])
   }
@@ -172,6 +175,14 @@ package final class ChildProcess: Sendable {
     signal(SIGTERM)
     return try wait()
   }
+}
+
+/// Gives the thread `id` (0 is the caller; a process's own id is its first one), and those that it starts, their turn before
+/// all others, as a sound device and the server that drives it have theirs on a desktop. Where the user may not give that,
+/// nothing happens.
+func preferToOthers(_ id: Int32) {
+  var priority = sched_param(sched_priority: 1)
+  _ = sched_setscheduler(id, SCHED_RR, &priority)
 }
 
 /// Runs a command to its end.

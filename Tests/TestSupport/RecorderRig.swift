@@ -83,6 +83,15 @@ package final class RecorderRig: Sendable {
   /// A session's one media file.
   package func media(_ id: SessionID) -> String { "\(session(id))/media/000001.mkv" }
 
+  /// Keeps a session that was not as it must be, for a look at it after the test.
+  /// - Returns: the path of the copy.
+  package func keep(_ id: SessionID) throws -> String {
+    let copy = "\(JSONSchema.repository)/.build/kept/\(id)"
+    let result = try TestSupport.run(["sh", "-c", "mkdir -p \"${1%/*}\" && cp -r \"$0\" \"$1\"", session(id), copy])
+    guard result.status == 0 else { throw TestFailure("\(copy): \(result.errorText)") }
+    return copy
+  }
+
   /// A session's manifest as it is on disk.
   package func manifest(_ id: SessionID) throws -> Manifest {
     try JSONDecoder().decode(Manifest.self, from: Data(try readFile("\(session(id))/manifest.json")))

@@ -4,7 +4,7 @@ enum SoundDaemons {
   static func pulseAudio(
     in folder: TemporaryFolder, _ rates: (desktop: Int, microphone: Int)
   ) throws -> (daemons: [ChildProcess], address: String) {
-    let address = "unix:\(folder.file("native"))"
+    let address = SoundServer.address(.pulseAudio, in: folder)
     // norewinds: else a sink that nobody had asked for haste is two seconds ahead and catches up at its own time.
     let script = """
       load-module module-native-protocol-unix auth-anonymous=1 socket=\(folder.file("native"))
@@ -20,7 +20,7 @@ enum SoundDaemons {
       [
         "pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--disable-shm=yes",
         "--realtime=no", "--high-priority=no", "-F", folder.file("rig.pa"),
-      ], environment: environment(of: folder))
+      ], environment: environment(of: folder), isPrompt: true)
     try wait(for: server, at: address) { try control(address, "get-default-source").text == "microphone\n" }
     return ([server], address)
   }
@@ -29,16 +29,18 @@ enum SoundDaemons {
   static func pipeWire(
     in folder: TemporaryFolder, _ rates: (desktop: Int, microphone: Int)
   ) throws -> (daemons: [ChildProcess], address: String) {
-    let address = "unix:\(folder.file("pulse/native"))"
+    let address = SoundServer.address(.pipeWire, in: folder)
     try run(["mkdir", "-p", folder.file("wireplumber/main.lua.d")])
     try writeFile(folder.file("wireplumber/wireplumber.conf"), manager.utf8)
     try writeFile(folder.file("wireplumber/main.lua.d/policy.lua"), policy.utf8)
     let variables = environment(of: folder)
-    let core = try ChildProcess(["pipewire"], environment: variables)
+    let core = try ChildProcess(["pipewire"], environment: variables, isPrompt: true)
     try wait(for: core, at: address) {
       try run(["pw-cli", "info", "0"], environment: variables).status == 0
     }
-    let daemons = try [core] + ["wireplumber", "pipewire-pulse"].map { try ChildProcess([$0], environment: variables) }
+    let daemons =
+      try [core]
+      + ["wireplumber", "pipewire-pulse"].map { try ChildProcess([$0], environment: variables, isPrompt: true) }
     try wait(for: daemons[2], at: address) { try control(address, "info").status == 0 }
     for module in [
       ["module-null-sink", "sink_name=desktop", "rate=\(rates.desktop)", "channels=2"],

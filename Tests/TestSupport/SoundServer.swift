@@ -2,6 +2,7 @@ import Glibc
 
 /// A sound server of a test's own, on its own socket in a temporary folder: an output called `desktop` (the default)
 /// and an input called `microphone` (the default) that hears what is played on the output `feed`. It needs no hardware.
+/// Since it stands for some, it and what plays on it get their turn before all others where the user may give it.
 package final class SoundServer: Sendable {
   /// Which server it is.
   package enum Kind: Sendable, CaseIterable {
@@ -40,6 +41,11 @@ package final class SoundServer: Sendable {
     readers = try ["desktop", "feed"].compactMap { sink in try Self.reader(of: sink, kind, address) }
   }
 
+  /// What clients of a server of `kind` in `folder` will have in $PULSE_SERVER.
+  package static func address(_ kind: Kind, in folder: TemporaryFolder) -> String {
+    "unix:\(folder.file(kind == .pulseAudio ? "native" : "pulse/native"))"
+  }
+
   /// What a client of this server needs in its environment; ALSA's `default` leads to it too.
   package var environment: [String: String?] { ["PULSE_SERVER": address] }
 
@@ -66,7 +72,7 @@ package final class SoundServer: Sendable {
       wrapper + [
         "pacat", "--playback", "--raw", "--format=float32le", "--rate=48000", "--channels=\(channels)",
         "--latency-msec=500", "-n", name, "-d", sink, file,
-      ], environment: environment, ownGroup: !wrapper.isEmpty)
+      ], environment: environment, ownGroup: !wrapper.isEmpty, isPrompt: true)
   }
 
   /// Plays a sine tone on `sink`.
@@ -123,7 +129,7 @@ package final class SoundServer: Sendable {
     guard kind == .pulseAudio else { return nil }
     return try ChildProcess(
       ["parec", "--latency-msec=5", "--raw", "-d", "\(sink).monitor", "/dev/null"],
-      environment: ["PULSE_SERVER": address])
+      environment: ["PULSE_SERVER": address], isPrompt: true)
   }
 
   /// Ends the server at once, as a crash would.

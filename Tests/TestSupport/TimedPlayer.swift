@@ -33,6 +33,7 @@ package final class TimedPlayer: Sendable {
   package init(_ server: SoundServer, sink: String = "desktop") throws {
     let (state, address) = (state, server.address)
     thread = try WorkerThread(name: "player") {
+      preferToOthers(0)
       var loop = TimedPlayerLoop(address: address, sink: sink)
       loop?.run(state)
     }
