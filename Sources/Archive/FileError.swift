@@ -47,6 +47,11 @@ extension RecorderError {
       self.init(code, message)
     }
   }
+
+  /// The same of a session that is being written: whichever call tells of it, what fails is the disk, and what it has is kept.
+  var whileWriting: RecorderError {
+    [.systemCall, .cannotCreate].contains(code) ? RecorderError(.writeFailed, message, hint: hint) : self
+  }
 }
 
 /// What `body` returns, and `substitute` when what it reads is damaged: one bad file keeps nothing else from being used.

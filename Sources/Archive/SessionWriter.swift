@@ -162,7 +162,7 @@ package final class SessionWriter: Sendable {
   /// Seals the pieces that were closed since the last call: media files that the manifest gives a size, and the events
   /// up to now when a gap or a pause is among them, or when `isDue`. For the thread that looks after the disk: it reads
   /// what it seals.
-  /// - Throws: `RecorderError` (writeFailed, systemCall).
+  /// - Throws: `RecorderError` (writeFailed).
   package func sealClosed(isDue: Bool) throws(RecorderError) {
     let (cause, end) = try open.withLock { (open) throws(RecorderError) -> (ChainLink.Cause?, Int64) in
       let found = (open?.cause ?? (isDue ? .interval : nil), try open?.events.size() ?? 0)
@@ -174,8 +174,12 @@ package final class SessionWriter: Sendable {
       return files.closed
     }
     try kept.withLock { (kept) throws(RecorderError) in
-      for segment in closed { try kept.seal.seal(segment) }
-      if let cause { try kept.seal.seal(events: kept.events, to: end, cause: cause) }
+      do throws(RecorderError) {
+        for segment in closed { try kept.seal.seal(segment) }
+        if let cause { try kept.seal.seal(events: kept.events, to: end, cause: cause) }
+      } catch {
+        throw error.whileWriting
+      }
     }
   }
 
@@ -201,7 +205,7 @@ package final class SessionWriter: Sendable {
   package func finish(_ manifest: Manifest, _ stop: Event) -> (manifest: Manifest, error: RecorderError?) {
     var (manifest, first) = (manifest, RecorderError?.none)
     func attempt(_ body: () throws(RecorderError) -> Void) {
-      do throws(RecorderError) { try body() } catch { first = first ?? error }
+      do throws(RecorderError) { try body() } catch { first = first ?? error.whileWriting }
     }
     let session = SessionReader(id: id, folder: folder)
     attempt { () throws(RecorderError) in try folder.removeFile(ArchiveLocation.Name.reserve) }

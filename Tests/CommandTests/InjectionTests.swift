@@ -37,6 +37,14 @@ import Testing
     try client.process.stop()
   }
 
+  /// What can be written and not be read again when the recording ends: the seal tells of it, as of a disk that fails.
+  @Test(arguments: [24, 25, 27]) func whatCannotBeOpenedAnyMoreAtTheEndIsAFailedDisk(number: Int) throws {
+    let display = try VirtualDisplay(size: "160x120")
+    let client = try PatternClient(on: display, ["counter", "--fps", "20"])
+    #expect(try expectClearEnd("open", number, EIO, InjectedFaults.library("fail-call"), display))
+    try client.process.stop()
+  }
+
   /// - Returns: false when there was no such call.
   private func expectClearEnd(
     _ call: String, _ number: Int, _ error: Int32, _ library: String, _ display: VirtualDisplay
