@@ -83,17 +83,23 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
       watch = SizeWatch()
       return try sleep(until: now + VideoTiming.heartbeatInterval)
     }
-    if control.needsKeyframe.exchange(false, ordering: .acquiring) {
-      source.invalidate()
-      lastKeyframe = Self.never
-    }
+    renewWhenAsked()
     if sizes.follows { try followSize(at: now) }
     guard try source.wait(until: min(now + VideoTiming.heartbeatInterval, watch.due)) == .changed else { return }
+    // A pause may have come and gone meanwhile.
+    renewWhenAsked()
     guard let picture = try takePicture() else {
       control.droppedFrames.add(1, ordering: .relaxed)
       return
     }
     try grab(into: picture)
+  }
+
+  /// Makes the next picture a whole one when one is asked for, as after a pause.
+  private mutating func renewWhenAsked() {
+    guard control.needsKeyframe.exchange(false, ordering: .acquiring) else { return }
+    source.invalidate()
+    lastKeyframe = Self.never
   }
 
   /// Has an encoder looked for when the source has taken another size for good, and makes pictures of that size once there
