@@ -36,14 +36,17 @@ import Threading
     }
     // After each, a whole picture at once, unless the next pause came before it.
     for (gap, next) in zip(gaps, gaps.dropFirst()) {
-      let first = shown.first { $0.time >= milliseconds(gap.end) && $0.time <= milliseconds(next.start) }
+      // One of the millisecond in which the pause began may be of before.
+      let begin = max(milliseconds(gap.end), milliseconds(gap.start) + 1)
+      let first = shown.first { $0.time >= begin && $0.time <= milliseconds(next.start) }
       #expect(first?.isKeyframe != false, "after \(gap.end)")
     }
     #expect(shown.filter(\.isKeyframe).count > 50)
     let counters = try MediaFile.counters(rig.media(recording.id)).compactMap { $0 }
     #expect(counters == counters.sorted())
     let manifest = try rig.manifest(recording.id)
-    #expect(shown.last?.time == milliseconds(manifest.duration))
+    // One that is a tick of the container old at the end is not shown once more.
+    #expect([0, 1].contains(milliseconds(manifest.duration) - (try #require(shown.last).time)))
   }
 
   /// A flash and a beep before, between and after two hundred pauses are as far apart as they were made.

@@ -125,7 +125,9 @@ import Threading
     #expect(track.left.seconds(gap.start.seconds + 0.05, gap.end.seconds - 0.05).allSatisfy { $0.magnitude < 0.001 })
     #expect(usualAmplitude(of: 1000, in: track.left.seconds(returned + 0.3, returned + 0.8)) > 0.2)
     #expect(track.samples.count / 2 - Int((end.seconds * 48_000).rounded()) < 1024)
-    #expect(recording.told.filter { $0.kind == .device }.count == 2)
+    // On a busy machine PipeWire's session manager may choose another default first.
+    let told = recording.told.filter { $0.kind == .device }.compactMap(\.text)
+    #expect(told.count { $0.contains("is there again") } == 1, "\(told)")
     _ = player
   }
 
