@@ -40,7 +40,7 @@ extension SessionReader {
   fileprivate func close(_ manifest: inout Manifest) throws(RecorderError) {
     // What the recorder kept free pays for what follows.
     try folder.removeFile(ArchiveLocation.Name.reserve)
-    let (lastAlive, stop) = try tolerating((.zero, nil)) { () throws(RecorderError) in try cutEvents() }
+    let (lastAlive, stop, splits) = try tolerating((.zero, nil, [:])) { () throws(RecorderError) in try cutEvents() }
     let sealed = Set(
       try tolerating([]) { () throws(RecorderError) in try chain().links.filter { $0.kind == .segment }.map(\.file) })
     var lastBlock = Timestamp.zero
@@ -48,7 +48,9 @@ extension SessionReader {
     for path in paths {
       let end = path == paths.last ? lastAlive : nil
       lastBlock = try tolerating(lastBlock) { () throws(RecorderError) in
-        try complete(path, after: lastBlock, until: end, isSealed: sealed.contains(path.file), &manifest)
+        try complete(
+          path, after: max(lastBlock, splits[path.number] ?? .zero), until: end, isSealed: sealed.contains(path.file),
+          &manifest)
       }
     }
     let end = max(lastAlive, lastBlock, .zero)
@@ -74,35 +76,38 @@ extension SessionReader {
   }
 
   /// Cuts half a line off the events.
-  /// - Returns: the time of the last event that shows the recorder at work, and the words of the last `stop`.
-  private func cutEvents() throws(RecorderError) -> (last: Timestamp, stop: String?) {
-    guard let file = try folder.file(ArchiveLocation.Name.events, writing: true) else { return (.zero, nil) }
+  /// - Returns: the time of the last event that shows the recorder at work, the words of the last `stop`, and when each
+  ///   media file but the first began, by its number.
+  private func cutEvents() throws(RecorderError) -> (last: Timestamp, stop: String?, splits: [Int: Timestamp]) {
+    guard let file = try folder.file(ArchiveLocation.Name.events, writing: true) else { return (.zero, nil, [:]) }
     let decoder = JSONDecoder()
-    var (last, stop) = (Timestamp.zero, String?.none)
+    var (last, stop, splits) = (Timestamp.zero, String?.none, [Int: Timestamp]())
     let whole = try Line.forEach(in: file) { (line) throws(RecorderError) in
       guard let event = try? decoder.decode(Event.self, from: line), event.isPlausible else { return }
       if event.kind == .alive || event.kind == .stop { last = max(last, event.time) }
       if event.kind == .stop { stop = event.text ?? "" }
+      if event.kind == .split, let number = event.text.flatMap({ Int($0) }) { splits[number] = event.time }
     }
     if whole < (try file.size()) {
       try file.truncate(to: whole)
       try file.synchronize()
     }
-    return (last, stop)
+    return (last, stop, splits)
   }
 
   /// Brings the media file at `path` into order, and the manifest's segments to what is there.
   /// - Parameters:
-  ///   - last: the session's time at the end of the file before it.
+  ///   - last: the session's time at the end of the file before it, which this one begins at when the manifest has not
+  ///     heard of it.
   ///   - end: the session's time up to which the recorder was at work, when it is the last file.
   ///   - isSealed: the recorder had closed it, so that it is left as it is.
   /// - Returns: the session's time at its last block.
   private func complete(
     _ path: SegmentPath, after last: Timestamp, until end: Timestamp?, isSealed: Bool, _ manifest: inout Manifest
   ) throws(RecorderError) -> Timestamp {
-    // A file that the manifest had not yet heard of begins where the one before it ends.
     let index = manifest.segments.firstIndex { $0.file == path.file } ?? manifest.segments.count
     if index == manifest.segments.count {
+      if index > 0 { manifest.segments[index - 1].end = last }
       manifest.segments.append(Manifest.Segment(file: path.file, start: last))
     }
     let segment = manifest.segments[index]

@@ -142,10 +142,11 @@ package struct ContainerWriter: ~Copyable {
     bytesTaken = file.size
   }
 
-  /// Writes index and length and waits until the disk has the file; later calls do nothing.
+  /// Writes index and length; later calls do nothing.
+  /// - Parameter isKept: whether to wait until the disk has the file.
   /// - Returns: the file's size in bytes.
   /// - Throws: `RecorderError` (writeFailed).
-  package mutating func finish() throws(RecorderError) -> Int64 {
+  package mutating func finish(isKept: Bool = true) throws(RecorderError) -> Int64 {
     guard !finished else { return file.size }
     try flush()
     finished = true
@@ -153,7 +154,7 @@ package struct ContainerWriter: ~Copyable {
     avio_flush(output)
     try check(status)
     // EINVAL: no regular file, nothing to wait for.
-    if fsync(file.descriptor) != 0, errno != EINVAL { throw Self.failed(errno) }
+    if isKept, fsync(file.descriptor) != 0, errno != EINVAL { throw Self.failed(errno) }
     return file.size
   }
 

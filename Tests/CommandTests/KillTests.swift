@@ -65,6 +65,58 @@ import Testing
     #expect(try readFile(rig.media(recording.id)) == before)
   }
 
+  /// A new file is begun while the disk takes ten seconds for whatever it is made to keep: nobody who records waits for that,
+  /// and recovery knows where the file belongs that the manifest has not heard of.
+  @Test func aSlowDiskAtASplitCostsNoMore() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "20"])
+    let recording = try rig.record(["--no-cursor", "--sync", "1h"], ownGroup: true)
+    let slow = try ChildProcess([
+      "strace", "-f", "-qq", "-o", rig.folder.file("trace"), "-p", "\(recording.process.pid)", "-e", "trace=fsync",
+      "-e",
+      "inject=fsync:delay_enter=10000000",
+    ])
+    try waitUntil("strace; \(slow.errorsSoFar)") {
+      let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(recording.process.pid)/task")
+      return try threads.allSatisfy { thread in
+        let status = try readFile("/proc/\(recording.process.pid)/task/\(thread)/status")
+        return !String(decoding: status, as: UTF8.self).contains("TracerPid:\t0\n")
+      }
+    }
+    let busy = ProcessorWait(of: [recording.process.pid])
+    let split = try ChildProcess([builtProgram("recorder"), "split"], environment: rig.environment)
+    let second = "\(rig.session(recording.id))/media/000002.mkv"
+    // By the file that is written, or by the clock where it is not.
+    let began = monotonicSeconds()
+    try waitUntil("a second of the new file") {
+      (try? MediaFile.times(second).last ?? 0) ?? 0 > 1000 || monotonicSeconds() > began + 6
+    }
+    let waited = Int64(busy.seconds * 1e9)
+    recording.process.signal(SIGKILL, group: true)
+    let epoch = try rig.manifest(recording.id).clock.monotonic
+    let killed = Int64(monotonicSeconds() * 1e9) - epoch
+    slow.signal(SIGKILL)
+    #expect(try recording.process.wait().ending == .signal(SIGKILL))
+    _ = try split.wait()
+    try client.process.stop()
+    let sessions = try listed(rig)
+    #expect(sessions.map(\.state) == ["interrupted"])
+    let manifest = try rig.manifest(recording.id)
+    try #require(manifest.segments.count == 2)
+    #expect(manifest.segments[0].end == manifest.segments[1].start)
+    let event = try #require(try rig.events(recording.id).first { $0.kind == .split })
+    #expect(manifest.segments[1].start == event.time)
+    // By the clock drawn into the picture.
+    let drawn = Dictionary(uniqueKeysWithValues: client.frames.map { ($0.counter, $0.time - epoch) })
+    let counters = try manifest.segments.flatMap { segment in
+      try MediaFile.counters("\(rig.session(recording.id))/\(segment.file)").compactMap { $0 }
+    }
+    #expect(counters == counters.sorted())
+    let last = try #require(counters.last.flatMap { drawn[$0] })
+    #expect(killed - last <= 1_000_000_000 + waited, "\(killed - last) ns lost, \(waited) waited")
+    #expect(try rig.run(["verify", "last", "--deep"]).ending == .exit(76))
+  }
+
   @Test func nineSecondsOfAStillScreenRemainWithThePictureToTheEnd() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "641x479"))
     let client = try PatternClient(on: try #require(rig.display), ["bars"])

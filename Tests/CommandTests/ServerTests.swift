@@ -45,7 +45,7 @@ import Testing
     try waitUntil("no more descriptors than before") { try descriptors(of: pid) <= before.0 }
     #expect(try segments(of: pid).count == before.1)
     // Requests of the recorder that are on their way have arrived when its server answers one that followed.
-    #expect(try resources(display) == before.2)
+    try waitUntil("no more resources than before") { try resources(display) == before.2 }
     let result = try watch.stop()
     #expect(result.ending == .exit(0))
     #expect(result.errorText.split(separator: "\n").allSatisfy { $0.contains("Recorded") || $0.contains("Sealed") })

@@ -127,7 +127,7 @@ import Testing
     let other = try ChildProcess(
       [builtProgram("recorder"), "record", "--", "sh", "-c", "read line; echo $line; exit 6"],
       environment: rig.environment)
-    try waitUntil("the recording") { try rig.run(["status"]).text != "" }
+    try waitUntil("the recording") { try rig.run(["status"]).text.contains(": recording") }
     #expect(try rig.run(["stop"]).ending == .exit(0))
     #expect(other.isRunning)
     other.write("still here\n")

@@ -25,6 +25,7 @@ struct MediaFiles: ~Copyable {
   private var format: PictureFormat
   private let sound: [StreamDescription]
   private let metadata: [String: String]
+  private let notes: FileNotes
   private var current: Open
   private var previous: Open?
   /// The streams whose packets of before the current file's start may still come, a bit each.
@@ -40,6 +41,7 @@ struct MediaFiles: ~Copyable {
     let container = try ContainerWriter(
       format: .matroska, fileDescriptor: new.fileDescriptor, streams: [new.format.stream] + new.sound,
       metadata: new.metadata)
+    notes = try FileNotes(new.session, control: control)
     current = Open(container: container, index: 0, start: .zero)
     (session, self.control) = (new.session, control)
     (format, sound, metadata) = (new.format, new.sound, new.metadata)
@@ -54,9 +56,9 @@ struct MediaFiles: ~Copyable {
     packet.shift(by: -session.origin.nanoseconds)
     let time = packet.pts
     if startsSegment || picture !== format, time > current.start {
+      let isNewPicture = picture !== format
       format = picture
-      try begin(at: time)
-      if startsSegment { control.splits.finish(Split(number: current.index + 1, time: time)) }
+      try begin(at: time, isAskedFor: startsSegment, isNewPicture: isNewPicture)
     }
     let bit = UInt64(1) << UInt64(stream)
     if late & bit != 0 {
@@ -75,21 +77,27 @@ struct MediaFiles: ~Copyable {
     if current.container.bytesTaken >= fullSize, !control.splits.isPending { control.split { _ in } }
   }
 
-  /// Begins a new file at `time`, and tells the manifest of it before anything is in it.
-  private mutating func begin(at time: Timestamp) throws(RecorderError) {
+  /// Begins a new file at `time`.
+  /// - Parameters:
+  ///   - isAskedFor: whether somebody is to be told once the manifest has it.
+  ///   - isNewPicture: whether its size may be another, which the manifest alone tells: it has it before the first packet.
+  private mutating func begin(at time: Timestamp, isAskedFor: Bool, isNewPicture: Bool) throws(RecorderError) {
     // Of a second split within the sound's delay, the first one's sound is in no file's way any more.
     try finishPrevious()
     let index = current.index + 1
     let (descriptor, file) = try session.writer.createSegment(index + 1)
     let container = try ContainerWriter(
       format: .matroska, fileDescriptor: descriptor, streams: [format.stream] + sound, metadata: metadata)
-    let size = format.size
-    try session.manifest.update(session.writer) { manifest in
+    let (size, control) = (format.size, control)
+    // By this a recovery knows when it began.
+    try session.writer.append(Event(time: time, kind: .split, text: "\(index + 1)"))
+    notes.add(isAwaited: isNewPicture) { isKept in
+      if isKept, isAskedFor { control.splits.finish(Split(number: index + 1, time: time)) }
+    } _: { manifest in
       let isTracks = manifest.tracks.contains { $0.kind == .video && $0.size == size }
       manifest.segments[index - 1].end = time
       manifest.segments.append(Manifest.Segment(file: file, start: time, size: isTracks ? nil : size))
     }
-    try session.writer.append(Event(time: time, kind: .split, text: "\(index + 1)"))
     control.log?.note(
       .info, .archive, "A new media file begins.",
       ["number": "\(index + 1)", "at": "\(time)", "size": "\(size)"])
@@ -105,9 +113,9 @@ struct MediaFiles: ~Copyable {
   private mutating func finishPrevious() throws(RecorderError) {
     guard var file = previous.take() else { return }
     late = 0
-    let (index, bytes) = (file.index, try file.container.finish())
+    let (index, bytes) = (file.index, try file.container.finish(isKept: false))
     closedBytes += bytes
-    try session.manifest.update(session.writer) { manifest in manifest.segments[index].bytes = bytes }
+    notes.add(isOfFinishedFile: true) { manifest in manifest.segments[index].bytes = bytes }
   }
 
   /// Hands all that was written to the kernel.
@@ -127,6 +135,7 @@ struct MediaFiles: ~Copyable {
   mutating func finish() throws(RecorderError) -> (all: Int64, last: Int64) {
     try finishPrevious()
     let last = try current.container.finish()
+    notes.finish()
     return (closedBytes + last, last)
   }
 }
