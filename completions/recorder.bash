@@ -42,6 +42,7 @@ _recorder() {
     "recorder record --on") mapfile -t COMPREPLY < <(compgen -W "started stopped saved degraded gap disk" -- "$current"); return ;;
     "recorder record --title") :; return ;;
     "recorder record --tag") :; return ;;
+    "recorder record --quality") mapfile -t COMPREPLY < <(compgen -W "fast balanced small lossless" -- "$current"); return ;;
     "recorder record --codec") :; return ;;
     "recorder record --preset") :; return ;;
     "recorder record --crf") :; return ;;
@@ -72,6 +73,7 @@ _recorder() {
     "recorder start --on") mapfile -t COMPREPLY < <(compgen -W "started stopped saved degraded gap disk" -- "$current"); return ;;
     "recorder start --title") :; return ;;
     "recorder start --tag") :; return ;;
+    "recorder start --quality") mapfile -t COMPREPLY < <(compgen -W "fast balanced small lossless" -- "$current"); return ;;
     "recorder start --codec") :; return ;;
     "recorder start --preset") :; return ;;
     "recorder start --crf") :; return ;;

@@ -88,7 +88,7 @@ enum EncoderOpening {
     context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
     context.pointee.max_b_frames = 0
     context.pointee.thread_type = FF_THREAD_SLICE
-    context.pointee.thread_count = 0
+    context.pointee.thread_count = Int32(clamping: settings.threads)
     // The caller forces keyframes by time, sooner than this. FFV1 takes no such wish, so all of its frames are ones.
     context.pointee.gop_size =
       context.pointee.codec_id == AV_CODEC_ID_FFV1 ? 1 : Int32(clamping: 10 * settings.framesPerSecond)
@@ -119,7 +119,12 @@ enum EncoderOpening {
       let status = av_opt_set(own, "preset", preset, 0)
       if status < 0 { return status }
     }
+    if let parameters = settings.parameters, has("x264-params") {
+      let status = av_opt_set(own, "x264-params", parameters, 0)
+      if status < 0 { return status }
+    }
     if settings.lossless, has("qp") { return av_opt_set(own, "qp", "0", 0) }
+    if let quantiser = settings.quantiser, has("qp") { return av_opt_set(own, "qp", String(quantiser), 0) }
     if has("crf") { return av_opt_set(own, "crf", String(settings.constantRateFactor), 0) }
     // MPEG-4 and its kin: quantisers 1 … 31 for x264's 0 … 51, as multiples of FF_QP2LAMBDA.
     context.pointee.flags |= AV_CODEC_FLAG_QSCALE

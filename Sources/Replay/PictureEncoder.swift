@@ -13,7 +13,10 @@ struct PictureEncoder: ~Copyable {
   /// Opens an encoder for pictures of up to `size` pixels.
   /// - Throws: `RecorderError` (unavailable) when FFmpeg lacks it.
   init(_ options: VideoOptions, size: PixelSize) throws(RecorderError) {
-    settings = VideoEncoderSettings(options, picture: size)
+    var settings = VideoEncoderSettings(options, picture: size)
+    // Nothing waits for its time here: all processors work.
+    settings.isPaced = false
+    self.settings = settings
     encoder = try VideoEncoder(settings)
     self.size = size
   }

@@ -59,7 +59,9 @@ struct Transcode {
   /// As it was recorded; in MP4 what browsers play: H.264 in 4:2:0.
   private func options(for format: ContainerWriter.Format) -> VideoOptions {
     var options = timeline.manifest.options.video
-    if format == .mp4 { (options.codec, options.pixelFormat, options.lossless) = ("libx264", .yuv420p, false) }
+    guard format == .mp4 else { return options }
+    (options.codec, options.pixelFormat) = ("libx264", .yuv420p)
+    if options.lossless { options.take(.balanced) }
     return options
   }
 }

@@ -194,10 +194,15 @@ package struct VideoOptions: Hashable, Codable, Sendable {
   package var decorations = false
   /// The encoder, by FFmpeg's name.
   package var codec = "libx264"
-  /// The encoder's preset; `superfast` is the fastest of x264's that still predicts well on text.
-  package var preset = "superfast"
-  /// The encoder's constant rate factor (x264: 0 best … 51); 23 is x264's own default.
-  package var constantRateFactor = 23
+  /// What preset and quantiser were taken from, and how the encoder is tuned; nil tunes nothing: a preset was named, or
+  /// there was no choice yet.
+  package var quality: VideoQuality? = .balanced
+  /// The encoder's preset.
+  package var preset = VideoQuality.balanced.preset
+  /// The encoder's constant rate factor (x264: 0 best … 51).
+  package var constantRateFactor = VideoQuality.balanced.constantRateFactor
+  /// The quantiser of every picture (x264: 0 best … 51), in place of the rate factor; nil leaves it to that.
+  package var quantiser: Int? = VideoQuality.balanced.quantiser
   /// The encoded pixel format.
   package var pixelFormat = PixelFormat.yuv420p
   /// Whether every pixel is kept exactly (`libx264rgb` at quantiser 0).

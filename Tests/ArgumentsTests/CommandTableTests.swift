@@ -35,11 +35,11 @@ import Testing
     expected.duration = 90_000_000_000
     expected.title = "T"
     expected.tags = ["a", "b"]
+    expected.video.take(.lossless)
     expected.video.codec = "libx265"
-    expected.video.preset = "fast"
-    expected.video.constantRateFactor = 18
+    (expected.video.preset, expected.video.quality) = ("fast", nil)
+    (expected.video.constantRateFactor, expected.video.quantiser) = (18, nil)
     expected.video.pixelFormat = .yuv444p
-    expected.video.lossless = true
     expected.limits.until = try TimeOfDay(parsing: "07:30:00")
     expected.limits.maximumBytes = 2_000_000_000
     expected.limits.idle = 300_000_000_000
@@ -50,6 +50,20 @@ import Testing
       .options
     #expect(other.video.upscale == true && other.video.onResize == .segment && !other.video.followsSize)
     #expect(other.video.size == PixelSize(width: 480, height: 360))
+  }
+
+  /// A quality is a preset, a quantiser and whether every pixel is kept; what is named beside it goes before.
+  @Test func qualitiesStandForSettings() throws {
+    func video(_ options: String) throws -> VideoOptions {
+      try parse("record \(options)", as: RecordCommand.self).recording.options.video
+    }
+    let plain = try video("--quality small")
+    #expect(plain.quality == .small && plain.preset == "veryfast" && plain.quantiser == 23 && !plain.lossless)
+    #expect(try video("--quality lossless") == video("--lossless"))
+    #expect(try video("--quality lossless").lossless)
+    let fast = try video("--quality fast --preset medium --crf 30")
+    #expect(fast.quality == nil && fast.preset == "medium" && fast.constantRateFactor == 30 && fast.quantiser == nil)
+    #expect(try video("--no-lossless --no-preset --no-crf") == VideoOptions())
   }
 
   @Test(arguments: [

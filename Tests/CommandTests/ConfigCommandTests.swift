@@ -16,7 +16,8 @@ import Testing
     ("exclude", "class=KeePassXC"), ("wait", "true"), ("audio.stems", "none"), ("audio.gain", "mic=+3dB"),
     ("audio.microphone-channel", "2"), ("audio.codec", "opus"), ("limits.duration", "300ms"), ("limits.max-size", "1G"),
     ("limits.stop-when-idle", "1h"), ("tag", "set"), ("video.codec", "libx264rgb"), ("video.preset", "ultrafast"),
-    ("video.crf", "30"), ("video.pixel-format", "bgr0"), ("video.lossless", "true"), ("strict", "true"),
+    ("video.crf", "30"), ("video.quality", "small"), ("video.pixel-format", "bgr0"), ("video.lossless", "true"),
+    ("strict", "true"),
     ("storage.sync", "7s"), ("storage.warn-below", "2M"), ("storage.end-below", "1M"),
   ]
   /// Keys that the other tests set.
@@ -52,6 +53,8 @@ import Testing
     expected.video.onClose = .wait
     expected.video.waits = true
     expected.video.codec = "libx264rgb"
+    // A preset goes before it, and a rate factor before its quantiser.
+    (expected.video.quality, expected.video.quantiser) = (nil, nil)
     expected.video.preset = "ultrafast"
     expected.video.constantRateFactor = 30
     expected.video.pixelFormat = .bgr0

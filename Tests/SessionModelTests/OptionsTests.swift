@@ -18,6 +18,8 @@ import Testing
     options.video.constantRateFactor = 7
     options.video.pixelFormat = .yuv444p
     options.video.lossless = true
+    options.video.quality = .small
+    options.video.quantiser = 7
     options.video.onResize = .crop
     options.video.onClose = .wait
     options.video.waits = true
@@ -82,8 +84,9 @@ import Testing
       "showsCursor":true}}
       """
     var expected = RecordingOptions()
-    // The first version had the mix alone.
+    // The first version had the mix alone, and an encoder that was tuned for nothing.
     expected.audio.stems = .none
+    (expected.video.quality, expected.video.quantiser, expected.video.preset) = (nil, nil, "superfast")
     #expect(try JSONDecoder().decode(RecordingOptions.self, from: Data(json.utf8)) == expected)
   }
 

@@ -26,6 +26,8 @@ extension AudioCodec: ExpressibleByArgument {}
 
 extension StemSelection: ExpressibleByArgument {}
 
+extension VideoQuality: ExpressibleByArgument {}
+
 extension PixelFormat: ExpressibleByArgument {}
 extension WindowExclusion: ExpressibleByArgument {
   package init(argument: ArgumentText) throws(RecorderError) { try self.init(parsing: String(argument: argument)) }

@@ -26,6 +26,11 @@ package struct RecordCommand: CommandDeclaration {
       the session says so. Nothing is ever shown larger than it is. follow:focus fits each window into a picture of the \
       screen's size; with --popups what a menu or dialog has beyond its window's edges is cut.
 
+      --quality says what the encoder saves: fast, processor time, at several times the disk where pages scroll; balanced is \
+      as sharp as x264's own defaults for little more time than fast; small makes the smallest files whose text is as easy \
+      to read, for twice the time of balanced, and what moves is a little softer; lossless keeps every pixel, for three \
+      times the time. A --preset is taken as it is, and a --crf goes before the quantiser of the quality.
+
       --exclude makes the matching windows black wherever they are, with their dialogs and pop-ups, also where another \
       window covers them, and tells nothing of them; a place that one has left stays black until something is drawn \
       there. What a window showed before its title first matched is recorded.

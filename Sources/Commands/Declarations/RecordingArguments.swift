@@ -105,17 +105,26 @@ package struct RecordingArguments: ParsableArguments {
   package var title: String?
   @Option(settings: ["tag"], help: ArgumentHelp("Give the session a tag.", valueName: "TAG"))
   package var tag: [String] = []
+  @Option(
+    settings: ["video.quality"],
+    help: ArgumentHelp(
+      "What the encoder is to save: processor time (fast), disk (small), some of both (balanced), or every pixel (lossless).",
+      valueName: "QUALITY"))
+  package var quality = VideoQuality.balanced
   @Option(settings: ["video.codec"], help: ArgumentHelp("The video encoder, by FFmpeg's name.", valueName: "NAME"))
   package var codec = VideoOptions().codec
-  @Option(settings: ["video.preset"], help: ArgumentHelp("The encoder's preset.", valueName: "NAME"))
-  package var preset = VideoOptions().preset
+  @Option(
+    settings: ["video.preset"],
+    help: ArgumentHelp("The encoder's preset, in place of the one that --quality stands for.", valueName: "NAME"))
+  package var preset: String?
   @Option(
     settings: ["video.crf"],
-    help: ArgumentHelp("The encoder's constant rate factor; lower is better and larger.", valueName: "N"))
-  package var crf = VideoOptions().constantRateFactor
+    help: ArgumentHelp(
+      "The encoder's constant rate factor, in place of --quality's; lower is better and larger.", valueName: "N"))
+  package var crf: Int?
   @Option(settings: ["video.pixel-format"], help: ArgumentHelp("The encoded pixel format.", valueName: "FORMAT"))
   package var pixelFormat = VideoOptions().pixelFormat
-  @Flag(settings: ["video.lossless"], help: "Keep every pixel exactly; large.")
+  @Flag(settings: ["video.lossless"], help: "Keep every pixel exactly, as --quality lossless.")
   package var lossless = VideoOptions().lossless
   @Flag(
     settings: ["strict"],
@@ -150,10 +159,10 @@ package struct RecordingArguments: ParsableArguments {
     options.video.showsCursor = cursor
     options.video.decorations = decorations
     options.video.codec = codec
-    options.video.preset = preset
-    options.video.constantRateFactor = crf
+    options.video.take(lossless ? .lossless : quality)
+    if let preset { (options.video.preset, options.video.quality) = (preset, nil) }
+    if let crf { (options.video.constantRateFactor, options.video.quantiser) = (crf, nil) }
     options.video.pixelFormat = pixelFormat
-    options.video.lossless = lossless
     if onResize != .fit { options.video.onResize = onResize }
     if onClose != .end { options.video.onClose = onClose }
     if !exclude.isEmpty { options.exclusions = exclude }
