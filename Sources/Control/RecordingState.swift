@@ -8,7 +8,7 @@ package enum RecordingState: String, Codable, Sendable, CaseIterable {
   case recording
   /// The session's time goes on, and nothing is recorded.
   case paused
-  /// The picture is recorded; a sound input is not.
+  /// It is recorded, but not all of it: a sound input is missing, or the encoder or the disk is too slow for all frames.
   case degraded
   /// A stage of the picture has stopped working.
   case stalled

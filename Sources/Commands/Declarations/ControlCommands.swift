@@ -102,7 +102,7 @@ package struct StatusCommand: CommandDeclaration {
   package static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show what is being recorded, and whether every part of it works.",
     discussion: """
-      A recording is idle, holding (nothing is kept yet), recording, paused, degraded (a sound input is missing), stalled (a part of the picture hangs), \
+      A recording is idle, holding (nothing is kept yet), recording, paused, degraded (a sound input is missing, or frames are left out since the encoder or the disk is too slow), stalled (a part of the picture hangs), \
       stopping, finished or failed. A still screen is no fault: the parts are judged, not the pixels. A recorder that was \
       killed is shown as failed until the next command closes its session; one that was killed while it held a capture \
       has left nothing, and is not shown.

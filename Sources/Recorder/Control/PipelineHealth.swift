@@ -11,6 +11,7 @@ final class PipelineHealth: Sendable {
     /// The stage of the picture that hangs, and since when, in monotonic ns.
     var stall: (stage: String, since: Int64)?
     var message: String?
+    var pace = PaceWatch()
   }
 
   private let control: PipelineControl
@@ -30,6 +31,8 @@ final class PipelineHealth: Sendable {
   /// A stage of the picture that hangs for so many ns is not waited for any longer: the recording ends, and says why. A
   /// server that swaps or a debugger that holds it comes back sooner.
   static let lastPatience: Int64 = 60_000_000_000
+  /// Encoded frames that wait for so many ns wait for the disk: it usually has them within one.
+  private static let diskDelay: Int64 = 1_000_000_000
   /// Nanoseconds between two looks.
   private static let interval: Int64 = 500_000_000
 
@@ -90,11 +93,12 @@ final class PipelineHealth: Sendable {
       // What hangs last in the order of the stages is what those before it wait for.
       let picture = stages.prefix(3).last { $0.state == .stalled }
       let sound = stages.dropFirst(3).first { $0.state != .ok }
-      let trigger: RecordingTrigger = picture != nil ? .stall : sound != nil ? .degrade : .recover
-      let message = (picture ?? sound).map(Self.sentence)
+      let slow = lookAtPace(&found.pace, at: now)
+      let message = (picture ?? sound).map(Self.sentence) ?? slow
+      let trigger: RecordingTrigger = picture != nil ? .stall : message != nil ? .degrade : .recover
       controls.note(trigger, message: message)
       follow(picture, &found, at: now)
-      if message != found.message, let picture { tell(Self.sentence(picture), at: now) }
+      if message != found.message, let message, picture != nil || message == slow { tell(message, at: now) }
       found.message = message
       if picture?.name == "grab" { restart?.consider(since: control.heartbeat.load(ordering: .relaxed)) }
       if let picture, picture.age >= lastPatience, picture.name != "mux" {
@@ -107,6 +111,20 @@ final class PipelineHealth: Sendable {
       }
       return stages
     }
+  }
+
+  /// Whether frames are left out because what comes after the grab thread is too slow for them.
+  /// - Returns: the reason, in a sentence that stays the same while it lasts.
+  private func lookAtPace(_ pace: inout PaceWatch, at now: Int64) -> String? {
+    let counts = (
+      frames: control.frames.load(ordering: .relaxed), dropped: control.droppedFrames.load(ordering: .relaxed)
+    )
+    guard pace.look(frames: counts.frames, dropped: counts.dropped, at: now) else { return nil }
+    let unwritten = control.lastEncoded.load(ordering: .relaxed) - control.lastWritten.load(ordering: .relaxed)
+    return unwritten > Self.diskDelay
+      ? "The disk cannot keep up: fewer frames are recorded. A smaller --size or --quality small makes less."
+      : "The encoder cannot keep up: fewer frames are recorded. A smaller --size, a lower --fps or --quality fast takes "
+        + "less of the processor."
   }
 
   /// Reports the stretch in which a stage of the picture hung, once that is over.
