@@ -30,6 +30,13 @@ extension VideoSource where Self: ~Copyable {
   package var facts: [String: String] { ["size": "\(size)"] }
 }
 
+/// When a screen counts as still.
+package enum StillScreen {
+  /// Nanoseconds without a change. What no event announces is looked at once a heartbeat from then on, since a recording
+  /// of nothing is to cost nothing: a person or a program at work has paused for longer than between two actions.
+  package static let after: Int64 = 5_000_000_000
+}
+
 /// Why `VideoSource.wait` returned.
 package enum Wake: Hashable, Sendable {
   /// Picture or pointer changed, and a frame is due.

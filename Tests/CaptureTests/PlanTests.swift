@@ -27,8 +27,8 @@ import Testing
   }
 
   @Test func mostOfThePictureIsAllOfIt() {
-    #expect(plan([PixelRect(x: 0, y: 0, width: 1000, height: 600)]).map(\.height) == [600])
-    #expect(plan([PixelRect(x: 0, y: 0, width: 1000, height: 601)]) == [Self.bounds])
+    #expect(plan([PixelRect(x: 0, y: 0, width: 1000, height: 770)]).map(\.height) == [770])
+    #expect(plan([PixelRect(x: 0, y: 0, width: 1000, height: 771)]) == [Self.bounds])
   }
 
   @Test func tooManyRectanglesBecomeTheirRows() {

@@ -4,8 +4,9 @@ package import SessionModel
 package struct GrabPlan: ~Copyable {
   /// The most rectangles of one frame: past about 32, requests cost more than the pixels they spare (DESIGN.md, 6).
   package static let mostRects = 32
-  /// The share of the picture above which all of it is fetched, in percent (DESIGN.md, 6).
-  package static let wholeAbovePercent = 60
+  /// The share of the picture above which all of it is fetched, in percent: so no more than 1.3 bytes are fetched for one
+  /// that was damaged.
+  package static let wholeAbovePercent = 77
 
   private let storage: UnsafeMutablePointer<PixelRect>
   /// Rectangles planned.

@@ -80,8 +80,13 @@ struct PointerTracker: ~Copyable {
   var isPending: Bool { mayHaveMoved || isImageStale }
 
   /// When to look although no event came, in ns of `CLOCK_MONOTONIC`.
-  /// - Parameter interval: the frame interval, the rate to look at on a server without XInput2.
-  func nextLook(interval: Int64) -> Int64 { looked + (inputOpcode == nil ? interval : Self.slowLook) }
+  /// - Parameters:
+  ///   - interval: the frame interval, the rate to look at on a server without XInput2.
+  ///   - isStill: whether a look now and then, which the caller takes, is enough where moves are told.
+  func nextLook(interval: Int64, isStill: Bool) -> Int64 {
+    guard inputOpcode != nil else { return looked + interval }
+    return isStill ? .max : looked + Self.slowLook
+  }
 
   /// Takes `event` if it is about the pointer.
   mutating func receive(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {

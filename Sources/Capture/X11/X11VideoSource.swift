@@ -17,6 +17,8 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   var isWholeNeeded = true
   private var shown: Shown?
   private var nextMonitorLook: Int64 = 0
+  /// When the picture or the pointer last changed, in ns of `CLOCK_MONOTONIC`.
+  private var changed: Int64 = 0
   var exclusions: ExclusionTracker?
   /// What the last frame did not show, in pixels of the root.
   private var hidden = RectSet()
@@ -79,16 +81,16 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     while true {
       try receiveEvents()
       let now = MonotonicClock.now()
-      try lookAround(at: now)
+      try lookAround(at: now, isBeat: now >= deadline)
       let pending = isPending
       if pending, pace.isDue(at: now) { return .changed }
       if now >= deadline {
-        try checkAnswer()
+        try checkAnswer(at: now)
         return .timedOut
       }
       var until = min(deadline, pending ? pace.due : .max)
       if !pending {
-        let look = nextLook
+        let look = nextLook(at: now)
         if now >= look {
           self.look(at: now)
           continue
@@ -114,9 +116,13 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     return target.isStale || (damage.borrow { $0.isPending } ?? true) || (pointer.borrow { $0.isPending } ?? false)
   }
 
-  /// A server that is stopped takes what is sent and says nothing: only asking tells.
-  private func checkAnswer() throws(RecorderError) {
-    _ = XReply(xcb_get_input_focus_reply(connection.handle, xcb_get_input_focus(connection.handle), nil))
+  /// A server that is stopped takes what is sent and says nothing: only asking tells. It is asked for the pointer, which
+  /// may have been moved without an event.
+  private mutating func checkAnswer(at now: Int64) throws(RecorderError) {
+    if pointer == nil {
+      _ = XReply(xcb_get_input_focus_reply(connection.handle, xcb_get_input_focus(connection.handle), nil))
+    }
+    pointer?.look(at: now)
     try connection.checkAlive()
   }
 
@@ -230,6 +236,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
     let changed = plan.count > 0 || now != shown
     shown = now
     guard changed else { return false }
+    self.changed = time
     body(
       GrabbedFrame(
         time: time, pixels: UnsafeRawPointer(memory.base), size: size, bytesPerRow: memory.bytesPerRow,
@@ -240,10 +247,16 @@ package struct X11VideoSource: ~Copyable, VideoSource {
 
 extension X11VideoSource {
   /// When to look at what no event announces, in ns of `CLOCK_MONOTONIC`.
-  private var nextLook: Int64 {
-    let release = exclusions.borrow { $0.nextRelease } ?? .max
-    return min(release, target.isAbandoned ? .max : pointer.borrow { $0.nextLook(interval: pace.interval) } ?? .max)
+  private func nextLook(at now: Int64) -> Int64 {
+    min(exclusions.borrow { $0.nextRelease } ?? .max, target.isAbandoned ? .max : nextPointerLook(at: now))
   }
+
+  private func nextPointerLook(at now: Int64) -> Int64 {
+    let isStill = isStill(at: now)
+    return pointer.borrow { $0.nextLook(interval: pace.interval, isStill: isStill) } ?? .max
+  }
+
+  private func isStill(at now: Int64) -> Bool { now - changed >= StillScreen.after }
 
   /// When to look at what may change while the picture does, in ns of `CLOCK_MONOTONIC`.
   private var nextLookAround: Int64 {
@@ -251,16 +264,17 @@ extension X11VideoSource {
   }
 
   /// Looks, when it is time, whether something else is to be recorded: however much is drawn, that must not wait.
-  private mutating func lookAround(at now: Int64) throws(RecorderError) {
+  /// - Parameter isBeat: whether the wait is over anyway: on a still screen the monitors are looked at only then.
+  private mutating func lookAround(at now: Int64, isBeat: Bool) throws(RecorderError) {
     if isSearching, now >= nextSearch { try search(at: now) }
-    guard target.isMonitor, now >= nextMonitorLook else { return }
-    nextMonitorLook = now + Self.monitorInterval
+    guard target.isMonitor, now >= nextMonitorLook || isBeat else { return }
+    nextMonitorLook = isStill(at: now) ? .max : now + Self.monitorInterval
     if target.isMonitorMoved() { target.invalidate() }
   }
 
   private mutating func look(at now: Int64) {
     if let release = exclusions.borrow({ $0.nextRelease }), now >= release { isWholeNeeded = true }
-    if let due = pointer.borrow({ $0.nextLook(interval: pace.interval) }), now >= due { pointer?.look(at: now) }
+    if now >= nextPointerLook(at: now) { pointer?.look(at: now) }
   }
 
   /// Reads the geometry again and tells what is new.

@@ -179,6 +179,8 @@ enum VideoTiming {
   /// a whole picture each time.
   static let heldKeyframeInterval: Int64 = 2_000_000_000
   /// Between two signs of life of the grab thread on a still screen; `alive` events rest on them, and so does the health
-  /// of the stage: a quarter of the time in which a hang is to be known.
+  /// of the stage: a third of the time after which it counts as hanging.
   static let heartbeatInterval: Int64 = 500_000_000
+  /// The same once a screen counts as still: late enough to cost little, and half a second before it would be missed.
+  static let stillHeartbeatInterval: Int64 = 1_000_000_000
 }

@@ -78,14 +78,16 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   private mutating func step() throws(RecorderError) {
     let now = MonotonicClock.now()
     if isProven { control.heartbeat.store(now, ordering: .relaxed) }
+    let isStill = now - control.epoch - lastTime.nanoseconds >= StillScreen.after
+    let beat = now + (isStill ? VideoTiming.stillHeartbeatInterval : VideoTiming.heartbeatInterval)
     guard control.isWanted(at: now) else {
       // What size the source has then is looked at again afterwards.
       watch = SizeWatch()
-      return try sleep(until: now + VideoTiming.heartbeatInterval)
+      return try sleep(until: beat)
     }
     renewWhenAsked()
     if sizes.follows { try followSize(at: now) }
-    guard try source.wait(until: min(now + VideoTiming.heartbeatInterval, watch.due)) == .changed else { return }
+    guard try source.wait(until: min(beat, watch.due)) == .changed else { return }
     // A pause may have come and gone meanwhile.
     renewWhenAsked()
     guard let picture = try takePicture() else {
