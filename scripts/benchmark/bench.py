@@ -2,7 +2,10 @@
 times, size and quality. The recorders take turns, so that what else the machine does meets all of them; ratios are what
 carries over to another machine.
 
-    scripts/bench [--quick] [--table same|default|sound] [--workload NAME]... [--seconds N] [--runs N] [--output FILE]
+Table "same" has codec, preset and rate factor the same for all and no sound; "default" each recorder's own default; "sound"
+is as "same" with the sound of the desktop.
+
+    scripts/bench [--quick] [--table same|default|sound]... [--workload NAME]... [--seconds N] [--runs N] [--output FILE]
 """
 import argparse
 import datetime
@@ -17,7 +20,7 @@ import tempfile
 import time
 
 import measures
-from peers import PEERS
+from peers import PEERS, Recorder
 from workloads import WORKLOADS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -58,6 +61,23 @@ class Display:
         self.server.wait()
 
 
+class Sound:
+    """A sound server of the bench's own, on whose output a tone plays without end."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([f"{HERE}/../rig-sound", "sh", "-c", "echo $PULSE_SERVER; cat"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.server = self.process.stdout.readline().strip()
+        if not self.server:
+            sys.exit("bench: the sound server did not start.")
+        subprocess.run(["pactl", "load-module", "module-sine", "sink=desktop", "frequency=440"], check=True,
+                       stdout=subprocess.DEVNULL, env=os.environ | {"PULSE_SERVER": self.server})
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
 class Workload:
     """A running client, and what it says it has drawn."""
 
@@ -87,6 +107,8 @@ def run(peer_class, workload_name, settings, layout, seconds, work, judge):
     display = Display(settings["size"], folder)
     environment = os.environ | {"DISPLAY": display.name}
     environment.pop("WAYLAND_DISPLAY", None)
+    if settings["sound"]:
+        environment["PULSE_SERVER"] = settings["sound"]
     workload = Workload(workload_name, settings["fps"], layout, environment, folder)
     try:
         peer = peer_class(settings, folder, environment)
@@ -110,6 +132,8 @@ def run(peer_class, workload_name, settings, layout, seconds, work, judge):
             sys.exit(f"bench: {peer.name} left no file:\n{log.read()}")
     result = {"cpu": cpu / recorded, "server": server / recorded, "memory_mib": memory,
               "stop_ms": (ended - stopped) / 1e6, "bytes": os.path.getsize(file) / recorded}
+    if grabbed := peer.first_grab():
+        result["grab_ms"] = (grabbed - began) / 1e6
     if workload_name not in ("static", "pointer"):
         found = measures.frames(file, layout, drawn)
         numbers, first = found.pop("numbers"), found.pop("first")
@@ -140,9 +164,8 @@ def median(runs, key):
     return statistics.median(values) if values else None
 
 
-def compare(table, workload, size, fps, seconds, count, layout, work):
-    settings = (SAME if table != "default" else DEFAULTS) | {
-        "size": size, "fps": fps, "bin": BIN, "sound": table == "sound"}
+def compare(table, workload, size, fps, seconds, count, layout, work, sound=None):
+    settings = (SAME if table != "default" else DEFAULTS) | {"size": size, "fps": fps, "bin": BIN, "sound": sound}
     runs = {peer.name: [] for peer in PEERS}
     for number in range(count):
         for peer in PEERS:
@@ -154,7 +177,7 @@ def compare(table, workload, size, fps, seconds, count, layout, work):
 
 COLUMNS = [("cpu", "CPU s/s", "{:.3f}"), ("server", "server", "{:.3f}"), ("memory_mib", "MiB", "{:.0f}"),
            ("missing", "missing", "{:.0f}"), ("repeated", "twice", "{:.0f}"), ("stamp_error_ms", "stamps ms", "{:.1f}"),
-           ("start_ms", "start ms", "{:.0f}"), ("stop_ms", "stop ms", "{:.0f}"), ("bytes", "kB/s", "{:.1f}"),
+           ("start_ms", "start ms", "{:.0f}"), ("grab_ms", "grab ms", "{:.0f}"), ("stop_ms", "stop ms", "{:.0f}"), ("bytes", "kB/s", "{:.1f}"),
            ("ssim", "SSIM", "{:.4f}"), ("words", "words", "{:.0%}")]
 
 
@@ -172,6 +195,48 @@ def show(result):
         print(f"{name:10}" + "".join(f"{cell:>11}" for cell in cells))
 
 
+# What must hold in table one at 1080p30: how many times the processor time of ours each peer takes.
+BOUNDS = {"ffmpeg": {"static": 20, "office": 4, "terminal": 1.9, "motion": 1.4},
+          "ssr": {"static": 20, "office": 2.2, "terminal": 1.25, "motion": 1.0}}
+GOALS = {"ffmpeg": {"static": 90, "office": 4.8, "terminal": 2.1, "motion": 1.5},
+         "ssr": {"static": 50, "office": 2.6, "terminal": 1.3, "motion": 1.0}}
+
+
+def verdicts(results):
+    """One line for each thing that must hold: what was measured, and whether it holds."""
+    def line(what, value, bound, holds):
+        print(f"{'held  ' if holds else 'NOT   '} {what}: {value} ({bound})")
+
+    print("\nWhat must hold:")
+    for result in results:
+        runs, size, workload = result["runs"], result["size"], result["workload"]
+        ours = runs[Recorder.name]
+        name = f"{workload} {size}@{result['fps']}"
+        if result["table"] == "same" and size == "1920x1080" and result["fps"] == 30:
+            for peer, bounds in BOUNDS.items():
+                if workload in bounds:
+                    ratio = median(runs[peer], "cpu") / max(median(ours, "cpu"), 0.0005)
+                    line(f"{name}, processor time of {peer} to ours", f"{ratio:.2f}x",
+                         f"{bounds[workload]}x, goal {GOALS[peer][workload]}x", ratio >= bounds[workload])
+            smaller = min(median(runs[peer], "bytes") for peer in BOUNDS)
+            share = median(ours, "bytes") / smaller
+            line(f"{name}, file to the smaller peer's", f"{share:.2f}x", "at most 1.1x", share <= 1.1)
+            line(f"{name}, peak memory", f"{median(ours, 'memory_mib'):.0f} MiB", "at most 100 MiB",
+                 median(ours, "memory_mib") <= 100)
+            for key, what in (("grab_ms", "first frame after process start"), ("stop_ms", "stop to exit")):
+                line(f"{name}, {what}", f"{median(ours, key):.0f} ms", "at most 100 ms", median(ours, key) <= 100)
+        if result["table"] == "same" and median(ours, "missing") is not None:
+            peers = min(median(runs[peer], "missing") for peer in BOUNDS)
+            line(f"{name}, frames missing", f"{median(ours, 'missing'):.0f}", f"a peer has {peers:.0f}",
+                 peers > 0 or median(ours, "missing") == 0)
+        if result["table"] == "default" and workload in ("terminal", "motion"):
+            ratio = median(runs["ssr"], "cpu") / max(median(ours, "cpu"), 0.0005)
+            goal = {"terminal": 2.0, "motion": 1.5}[workload]
+            line(f"{name}, SimpleScreenRecorder's default to ours", f"{ratio:.2f}x", f"goal {goal}x", ratio >= goal)
+            mine, theirs = median(ours, "ssim"), median(runs["ssr"], "ssim")
+            line(f"{name}, SSIM", f"{mine:.4f}", f"SimpleScreenRecorder {theirs:.4f}", mine >= theirs)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one short run each at 1080p30: a few minutes")
@@ -181,22 +246,31 @@ def main():
     parser.add_argument("--runs", type=int)
     parser.add_argument("--output", help="where the raw figures go, as JSON")
     options = parser.parse_args()
-    seconds = options.seconds or (4 if options.quick else 10)
+    seconds = options.seconds or (4 if options.quick else 7)
     count = options.runs or (1 if options.quick else 5)
     layout = json.loads(subprocess.run([f"{BIN}/test-pattern", "layout"], stdout=subprocess.PIPE, check=True).stdout)
     names = options.workload or list(WORKLOADS)
     plans = []
-    for table in options.table or (["same"] if options.quick else ["same", "default"]):
-        plans += [(table, name, "1920x1080", 30, count) for name in names]
+    for table in options.table or (["same"] if options.quick else ["same", "default", "sound"]):
+        # With sound its own share shows on a still screen and beside pictures; the rest is as without.
+        shown = [name for name in names if table != "sound" or name in ("static", "office", "terminal")]
+        plans += [(table, name, "1920x1080", 30, count if table != "sound" else min(count, 3)) for name in shown]
         if not options.quick and table == "same":
             for name in ("terminal", "motion"):
                 if name in names:
                     plans += [(table, name, "1920x1080", 60, min(count, 3)), (table, name, "3840x2160", 30, min(count, 3))]
     results = []
-    with tempfile.TemporaryDirectory(prefix="recorder-bench-") as work:
-        for table, name, size, fps, runs in plans:
-            results.append(compare(table, name, size, fps, seconds, runs, layout, work))
-            show(results[-1])
+    sound = Sound() if any(plan[0] == "sound" for plan in plans) else None
+    try:
+        with tempfile.TemporaryDirectory(prefix="recorder-bench-") as work:
+            for table, name, size, fps, runs in plans:
+                results.append(compare(table, name, size, fps, seconds, runs, layout, work,
+                                       sound.server if table == "sound" else None))
+                show(results[-1])
+    finally:
+        if sound:
+            sound.close()
+    verdicts(results)
     output = options.output or f"{ROOT}/bench-results/{datetime.datetime.now():%Y%m%dT%H%M%S}.json"
     os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
     with open(output, "w") as file:

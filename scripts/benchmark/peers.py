@@ -1,7 +1,10 @@
 """The recorders that are measured: how each is started and ended, and where its file is."""
+import json
 import os
 import signal
 import subprocess
+
+import measures
 
 # SimpleScreenRecorder's own numbers of x264's presets, in the order of its list.
 PRESETS = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]
@@ -25,6 +28,10 @@ class Peer:
     def stop(self):
         self.process.send_signal(signal.SIGINT)
 
+    def first_grab(self):
+        """When the first frame was grabbed, in ns of CLOCK_MONOTONIC, where the recorder says so."""
+        return None
+
 
 class Recorder(Peer):
     name = "recorder"
@@ -41,7 +48,13 @@ class Recorder(Peer):
         return command + (["--app-audio"] if settings["sound"] else [])
 
     def variables(self):
-        return {"RECORDER_ARCHIVE": f"{self.folder}/archive"}
+        return {"RECORDER_ARCHIVE": f"{self.folder}/archive", "XDG_RUNTIME_DIR": self.folder,
+                "XDG_CONFIG_HOME": f"{self.folder}/config"}
+
+    def first_grab(self):
+        with open(self.file().rpartition("/media/")[0] + "/manifest.json") as file:
+            epoch = json.load(file)["clock"]["monotonic"]
+        return epoch + int(measures.times(self.file())[0] * 1e9)
 
     def file(self):
         for root, _, files in os.walk(f"{self.folder}/archive"):
@@ -59,7 +72,7 @@ class FFmpeg(Peer):
         command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-f", "x11grab", "-framerate", str(settings["fps"]),
                    "-video_size", settings["size"], "-i", self.environment["DISPLAY"]]
         if settings["sound"]:
-            command += ["-f", "pulse", "-i", "@DEFAULT_MONITOR@", "-c:a", "aac"]
+            command += ["-f", "pulse", "-i", "desktop.monitor", "-c:a", "aac"]
         if settings["preset"]:
             command += ["-c:v", "libx264", "-preset", settings["preset"], "-crf", str(settings["crf"]),
                         "-pix_fmt", "yuv420p"]
@@ -79,7 +92,7 @@ class SimpleScreenRecorder(Peer):
                  "video_y=0", f"video_w={width}", f"video_h={height}", f"video_frame_rate={settings['fps']}",
                  "video_scale=false", "video_record_cursor=true",
                  f"audio_enabled={'true' if settings['sound'] else 'false'}", "audio_backend=pulseaudio",
-                 f"audio_pulseaudio_source={settings.get('monitor', '')}",
+                 "audio_pulseaudio_source=desktop.monitor",
                  "[output]", f"file={self.file()}", "separate_files=false", "add_timestamp=false", "container=mkv",
                  "video_codec=h264", "audio_codec=aac", "video_allow_frame_skipping=true"]
         if settings["preset"]:
