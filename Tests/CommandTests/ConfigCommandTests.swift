@@ -16,7 +16,8 @@ import Testing
     ("exclude", "class=KeePassXC"), ("wait", "true"), ("audio.stems", "none"), ("audio.gain", "mic=+3dB"),
     ("audio.microphone-channel", "2"), ("audio.codec", "opus"), ("limits.duration", "300ms"), ("limits.max-size", "1G"),
     ("limits.stop-when-idle", "1h"), ("tag", "set"), ("video.codec", "libx264rgb"), ("video.preset", "ultrafast"),
-    ("video.crf", "30"), ("video.quality", "small"), ("video.pixel-format", "bgr0"), ("video.lossless", "true"),
+    ("video.crf", "30"), ("video.quality", "small"), ("video.upscale", "true"), ("video.pixel-format", "bgr0"),
+    ("video.lossless", "true"),
     ("strict", "true"),
     ("storage.sync", "7s"), ("storage.warn-below", "2M"), ("storage.end-below", "1M"),
   ]
@@ -49,6 +50,7 @@ import Testing
     expected.video.showsCursor = false
     expected.video.decorations = true
     expected.video.popups = true
+    expected.video.upscale = true
     expected.video.onResize = .crop
     expected.video.onClose = .wait
     expected.video.waits = true

@@ -36,7 +36,9 @@ import Testing
       #expect(frame.ending == .exit(0), "\(frame.errorText)")
       #expect(try MediaFile.counters(picture) == [counters[index]], "at \(time)")
       // Another player, which shows the first frame at the moment or after it.
-      let other = try run(["ffmpeg", "-v", "error", "-y", "-ss", time, "-i", file, "-frames:v", "1", picture])
+      let other = try run([
+        "ffmpeg", "-v", "error", "-y", "-seek_timestamp", "1", "-ss", time, "-i", file, "-frames:v", "1", picture,
+      ])
       #expect(other.status == 0, "\(other.errorText)")
       #expect(try MediaFile.counters(picture) == [counters[index + 1]], "at \(time)")
     }
