@@ -11,6 +11,10 @@ import Testing
   /// How long the drift is followed: ten minutes under `make torture`.
   private static let seconds = Int(ProcessInfo.processInfo.environment["RECORDER_TORTURE_SYNC"] ?? "") ?? 7
 
+  /// Seconds that the waking up of all threads of a recording adds up to in that time where nobody else wants the
+  /// processors, and more.
+  private static let idleWait = 2.0
+
   /// The times, in ms of the file, at which the picture turns white.
   private func flashes(_ file: String) throws -> [Double] {
     let isWhite = try MediaFile.pictures(file, PixelRect(x: 100, y: 100, width: 1, height: 1)).map { $0[0] > 128 }
@@ -45,6 +49,7 @@ import Testing
     let recording = try StartedRecording(
       rig, ["--no-cursor", "--audio-codec", "pcm", "--app-audio", "--microphone=alsa:\(device.pcm)"])
     let epoch = Double(try rig.manifest(recording.id).clock.monotonic) / 1e9
+    let busy = ProcessorWait(of: [recording.pid])
     var control = try rig.connect()
     func measure(_ name: String) throws -> Phase {
       let beep = ((monotonicSeconds() + 0.4) / 2).rounded(.up) * 2
@@ -85,8 +90,10 @@ import Testing
     // Played before, the server would have moved it to the new output.
     player = try TimedPlayer(server, sink: "other")
     phases.append(try measure("after the server's switch"))
+    let isBusy = busy.seconds > Self.idleWait
     try recording.stop()
     withExtendedLifetime(reader) {}
+    let gaps = try rig.events(recording.id).compactMap(\.gap)
 
     let file = rig.media(recording.id)
     let shown = try flashes(file)
@@ -98,10 +105,19 @@ import Testing
       // A machine that is put aside shows a flash late, and never early: the best of them tells.
       let best = try #require(picture.min(), "\(phase)")
       #expect(picture.allSatisfy { $0 > -10 }, "\(phase): \(picture)")
-      for (sound, time) in [(sounds.microphone, phase.beep), (sounds.application, phase.tone)] {
-        let found = lateness(sound, at: time)
-        let late = try #require(found, "\(phase)")
-        #expect(abs(late) <= 20 && abs(best - late) <= 20, "\(phase): flashes \(picture), sound \(late) ms late")
+      for (track, sound, time) in [
+        ("microphone", sounds.microphone, phase.beep), ("application", sounds.application, phase.tone),
+      ] {
+        guard let late = lateness(sound, at: time) else {
+          // A machine that left the recorder no turn for half a second has it say so.
+          let isTold = gaps.contains {
+            $0.track == track && $0.start.seconds < time + 0.1 && time - 0.1 < $0.end.seconds
+          }
+          if !isTold || !isBusy { Issue.record("\(phase): no \(track); \(gaps); \(try rig.keep(recording.id))") }
+          continue
+        }
+        #expect(
+          abs(late) <= 20 && abs(best - late) <= 20, "\(phase): flashes \(picture), \(track) \(late) ms late")
       }
     }
   }
