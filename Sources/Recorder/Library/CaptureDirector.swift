@@ -217,13 +217,15 @@ final class CaptureDirector: Sendable {
       follower.begin(captured)
       self.hooks.note(in: session.parts.control.log)
       hooks.began(session.id)
+      content.withLock { content in
+        (content.session, content.hooks) = (session, hooks)
+        content.sessionHasMicrophone = microphone
+      }
+      // Not before: a duration that is over already ends it at once, and only what is known to run can be ended.
       let watch = EndWatch(of: session, recording) { [weak self] reason, error in
         self?.end(CaptureWishes.Ending(reason: reason, error: error)) { $0 === session }
       }
-      content.withLock { content in
-        (content.session, content.watch, content.hooks) = (session, watch, hooks)
-        content.sessionHasMicrophone = microphone
-      }
+      content.withLock { $0.watch = watch }
       return .success(CaptureAnswer(session: captured()))
     case .failure(let error):
       content.withLock { content in
