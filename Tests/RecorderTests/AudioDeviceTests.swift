@@ -17,6 +17,7 @@ import Testing
     var options = AudioOptions()
     options.application = .standard
     let recording = try AudioRecording(options, server: server)
+    let busy = ProcessorWait(of: [getpid()])
     let first = try TimedPlayer(server)
     let tone = first.play(1000, seconds: 0.5, at: recording.time(recording.now.seconds + 0.7))
     let before = recording.seconds(try first.heard(tone))
@@ -39,8 +40,9 @@ import Testing
       #expect(usualAmplitude(of: frequency, in: track.left.seconds(time + 0.05, time + 0.15)) > 0.4)
     }
     #expect(usualAmplitude(of: 3000, in: track.left) < 0.001)
-    #expect(recording.gaps.allSatisfy { $0.reason == "another device was chosen" })
-    #expect(recording.gaps.count <= 1)
+    // A machine that gave this process no turn for half a second makes gaps of its own: there the switch's alone counts.
+    let switched = recording.gaps.filter { $0.reason == "another device was chosen" }
+    #expect(switched.count <= 1 && (switched.count == recording.gaps.count || busy.seconds > 2), "\(recording.gaps)")
     _ = (reader, unheard)
   }
 

@@ -22,7 +22,9 @@ package final class TimedPlayer: Sendable {
   }
 
   private final class State: Sendable {
+    // The player never waits for these: who holds one may be put aside, and a hole would be torn.
     let wishes = Mutex<[Wish]>([])
+    let heard = Mutex<[Int64?]>([])
     let isStopping = Atomic<Bool>(false)
     let isReady = Atomic<Bool>(false)
   }
@@ -57,7 +59,7 @@ package final class TimedPlayer: Sendable {
   /// Waits until `tone` is over.
   /// - Returns: when it began to be heard, in ns of `CLOCK_MONOTONIC`: on a busy machine later than was asked for.
   package func heard(_ tone: Tone) throws -> Int64 {
-    func time() -> Int64? { state.wishes.withLock { $0[tone.place].heard } }
+    func time() -> Int64? { state.heard.withLock { $0.count > tone.place ? $0[tone.place] : nil } }
     try waitUntil("the tone to be over") { time() != nil }
     return time() ?? 0
   }
@@ -68,6 +70,8 @@ package final class TimedPlayer: Sendable {
     let context: OpaquePointer
     let stream: OpaquePointer
     var written: Int64 = 0
+    /// What was asked for so far, and what became of it.
+    var wishes: [Wish] = []
     /// When frame 0 was heard, by each of the server's last statements.
     var origins: [Int64] = []
     static let rate = 48_000.0
@@ -105,7 +109,9 @@ package final class TimedPlayer: Sendable {
         let frames = pa_stream_writable_size(stream) / 4
         if frames > 0 && frames < Int.max / 4 {
           ask()
-          var samples = state.wishes.withLock { sound(frames, &$0) }
+          _ = state.wishes.withLockIfAvailable { asked in wishes += asked[wishes.count...] }
+          var samples = sound(frames)
+          _ = state.heard.withLockIfAvailable { heard in heard = wishes.map(\.heard) }
           pa_stream_write(stream, &samples, samples.count * 4, nil, 0, PA_SEEK_RELATIVE)
           written += Int64(frames)
           // The buffer is full once, and its clock has been asked a few times since.
@@ -129,7 +135,7 @@ package final class TimedPlayer: Sendable {
     }
 
     /// The next `frames` of the stream.
-    private func sound(_ frames: Int, _ wishes: inout [Wish]) -> [Float] {
+    private mutating func sound(_ frames: Int) -> [Float] {
       var samples = [Float](repeating: 0, count: frames)
       guard origins.count == 5 else { return samples }
       let origin = origins.sorted()[2]
