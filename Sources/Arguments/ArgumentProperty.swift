@@ -3,6 +3,8 @@ package import SessionModel
 /// Where a wrapped property keeps its value: a reference, so that the parser reaches it through a `Mirror`.
 final class Slot<Value> {
   var value: Value
+  /// Whether the command line has named what sets it.
+  var isGiven = false
   init(_ value: Value) { self.value = value }
 }
 
@@ -13,6 +15,12 @@ protocol ArgumentProperty {
   /// Takes one appearance on the command line: the words of its value, none when there was no value. `inverted` is a
   /// `--no-`, which takes back what came before.
   func take(_ words: [ArgumentText], inverted: Bool) throws(RecorderError)
+  /// Notes that it came on the command line, and not from the configuration alone.
+  func markGiven()
+}
+
+extension ArgumentProperty {
+  func markGiven() {}
 }
 
 /// A set of arguments that commands share through `@OptionGroup`.

@@ -142,6 +142,7 @@ struct ArgumentScanner {
     _ words: [ArgumentText], to binding: ArgumentBinding, inverted: Bool = false
   ) throws(RecorderError) {
     seen.insert(binding.definition)
+    binding.property.markGiven()
     do throws(RecorderError) {
       try binding.property.take(words, inverted: inverted)
     } catch {

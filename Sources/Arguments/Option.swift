@@ -16,6 +16,11 @@ package struct Option<Value>: ArgumentProperty {
     nonmutating set { argument.slot.value = newValue }
   }
 
+  /// The option itself: `$name`.
+  package var projectedValue: Option<Value> { self }
+  /// Whether the command line has named it: what the configuration gives is no wish for this one run.
+  package var isGiven: Bool { argument.slot.isGiven }
+
   /// Makes an option with a default, which the keys `settings` may change.
   package init(
     wrappedValue: Value, name: [ArgumentName] = [.long], settings: [SettingBinding] = [], help: ArgumentHelp
@@ -64,4 +69,6 @@ package struct Option<Value>: ArgumentProperty {
   func take(_ words: [ArgumentText], inverted: Bool) throws(RecorderError) {
     try argument.take(words, inverted: inverted)
   }
+
+  func markGiven() { argument.slot.isGiven = true }
 }

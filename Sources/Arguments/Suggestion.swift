@@ -1,13 +1,18 @@
-/// The question "Did you mean …?" about the word among `candidates` that is nearest to `argument`; nil when none is
-/// near: more than a third of its letters, or more than three, are different.
+/// The question "Did you mean …?" about the word among `candidates` that is nearest to `argument`; nil when none is near.
 package func suggestion(for argument: ArgumentText, among candidates: [String]) -> String? {
+  nearest(to: argument, among: candidates).map { "Did you mean \"\($0)\"?" }
+}
+
+/// The word among `candidates` that is nearest to `argument`; nil when none is near: more than a third of its letters, or
+/// more than three, are different.
+package func nearest(to argument: ArgumentText, among candidates: [String]) -> String? {
   // Longer ones are no slips of the hand, and the distance takes time in proportion to the product of the lengths.
   guard let word = argument.string, word.utf8.count <= 40 else { return nil }
   let scored = candidates.map { candidate in (candidate, editDistance(Array(word.utf8), Array(candidate.utf8))) }
   guard let (best, distance) = scored.min(by: { left, right in left.1 < right.1 }),
     distance <= min(3, best.utf8.count / 3)
   else { return nil }
-  return "Did you mean \"\(best)\"?"
+  return best
 }
 
 /// How many letters must be inserted, removed, replaced or swapped with their neighbour to make one word of the other

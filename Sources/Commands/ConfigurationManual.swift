@@ -89,7 +89,8 @@ extension ManualPage {
       .Fl -no-exclude
       and its like take back all that came before.
       .Pp
-      A key that does not exist and a value that the option would not take are named with file and line.
+      A key that does not exist and a value that the option would not take are named with file and line, and so is a
+      variable that is a slip away from a key's.
       Until that is mended
       .Xr recorder-record 1 ,
       .Xr recorder-start 1

@@ -28,8 +28,11 @@ package struct SettingKey: Sendable {
 
   /// The environment variable that sets it: `RECORDER_VIDEO_FPS`.
   package var variable: String {
-    "RECORDER_" + String(name.map { ".-".contains($0) ? "_" : $0 }).uppercased()
+    Self.variablePrefix + String(name.map { ".-".contains($0) ? "_" : $0 }).uppercased()
   }
+
+  /// What the variables of all keys begin with.
+  static let variablePrefix = "RECORDER_"
 
   /// Says whether it can have the value `text`.
   /// - Throws: `RecorderError` (usage) with one sentence that begins with the key.

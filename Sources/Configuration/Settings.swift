@@ -61,13 +61,32 @@ package struct Settings: Sendable {
         problems.append(SettingProblem(SettingOrigin(kind, file: path), error.message, hint: error.hint))
       }
     }
-    var variables = environment.filter { $0.key.hasPrefix("RECORDER_") }
+    var variables = environment.filter { $0.key.hasPrefix(SettingKey.variablePrefix) }
     variables[Self.archiveVariable] = nil
     guard !texts.isEmpty || !variables.isEmpty else { return }
     let keys = keys()
     let table = Dictionary(keys.map { ($0.name, $0) }) { first, _ in first }
     for (kind, path, text) in texts { take(text, kind, path, table) }
     for key in keys { take(variables[key.variable] ?? "", SettingOrigin(.environment, variable: key.variable), key) }
+    problems += variables.keys.sorted().compactMap { Self.mistyped($0, among: keys) }
+  }
+
+  /// The problem of the variable `name` when it sets nothing and is most likely meant to: it is in a section of keys, or a
+  /// slip away from one. Whatever else begins with these letters is another program's business.
+  private static func mistyped(_ name: String, among keys: [SettingKey]) -> SettingProblem? {
+    guard !keys.contains(where: { $0.variable == name }) else { return nil }
+    // Without what all of them begin with, which would make any two alike.
+    let word = String(name.dropFirst(SettingKey.variablePrefix.count))
+    let meant = nearest(
+      to: ArgumentText(word), among: keys.map { String($0.variable.dropFirst(SettingKey.variablePrefix.count)) })
+    let isInSection = keys.contains { key in
+      let section = key.name.prefix { $0 != "." }
+      return section.count < key.name.count && word.hasPrefix(section.uppercased() + "_")
+    }
+    guard meant != nil || isInSection else { return nil }
+    return SettingProblem(
+      SettingOrigin(.environment, variable: name.printable(atMost: 60)), "There is no setting of this name.",
+      hint: meant.map { "Did you mean \"\(SettingKey.variablePrefix)\($0)\"?" } ?? "recorder.conf(5) lists all.")
   }
 
   private mutating func take(
