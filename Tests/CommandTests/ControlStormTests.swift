@@ -15,31 +15,10 @@ import Threading
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"), environment: server.environment)
     let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "30"])
     let recording = try StartedRecording(rig, ["--app-audio", "--microphone", "--no-cursor"])
-    let runtime = try #require(
-      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
-    let answers = Answers()
-    let threads = try (0..<8).map { number in
-      try WorkerThread(name: "client \(number)") {
-        do throws(RecorderError) {
-          var control = try RunningRecordings(runtime).connect(nil)
-          for round in 0..<125 {
-            let request = Self.request(number, round)
-            let answer = try control.ask(request, waiting: request.command == .split)
-            answers.add(request, answer)
-            // A client now and then goes away and comes back.
-            if round % 40 == 39 { control = try RunningRecordings(runtime).connect(nil) }
-          }
-        } catch {
-          answers.fail(error)
-        }
-      }
-    }
-    for thread in threads { thread.join() }
+    let answers = try Self.storm(rig) { number, round in Self.request(number, round) }
     try recording.tell(["resume"])
     try recording.stop()
     try client.process.stop()
-    #expect(answers.failures.isEmpty)
-    #expect(answers.all.count == 1000)
     for (request, answer) in answers.all where answer.error != nil {
       // The one thing that can be refused: a new file while there is nothing to put into it.
       #expect(request.command == .split)
@@ -81,34 +60,18 @@ import Threading
     let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "10"])
     let capture = try HeldCapture(rig, span: "5s", ["--app-audio", "--microphone", "--no-cursor"])
     try capture.waitUntilHeld(seconds: 1)
-    let runtime = try #require(
-      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
-    let answers = Answers()
-    let threads = try (0..<8).map { number in
-      try WorkerThread(name: "client \(number)") {
-        do throws(RecorderError) {
-          var control = try RunningRecordings(runtime).connect(nil)
-          for round in 0..<125 {
-            var request = Self.request(number, round)
-            if round % 30 == 10 + number { request = ControlRequest(.save) }
-            // One of them publishes, late.
-            if number == 3, round == 90 { request = ControlRequest(.publish) }
-            if [.save, .publish].contains(request.command) {
-              request.last = Int64.random(in: 1_000_000_000...6_000_000_000)
-            }
-            let isSlow = [.split, .save, .publish].contains(request.command)
-            answers.add(request, try control.ask(request, waiting: isSlow))
-          }
-        } catch {
-          answers.fail(error)
-        }
+    let answers = try Self.storm(rig) { number, round in
+      var request = Self.request(number, round)
+      if round % 30 == 10 + number { request = ControlRequest(.save) }
+      // One of them publishes, late.
+      if number == 3, round == 90 { request = ControlRequest(.publish) }
+      if [.save, .publish].contains(request.command) {
+        request.last = Int64.random(in: 1_000_000_000...6_000_000_000)
       }
+      return request
     }
-    for thread in threads { thread.join() }
     try capture.tell(["stop"])
     try client.process.stop()
-    #expect(answers.failures.isEmpty)
-    #expect(answers.all.count == 1000)
     for (request, answer) in answers.all where answer.error != nil {
       // A file that a held or paused capture has not, and what is kept already.
       let possible: [ExitCode] =
@@ -133,6 +96,36 @@ import Threading
     }
     let verified = try rig.run(["verify", "--all"])
     #expect(verified.ending == .exit(0), "\(verified.text)")
+  }
+
+  /// Eight clients at once, each of which makes 125 requests of its number and theirs.
+  /// - Returns: all the answers.
+  private static func storm(
+    _ rig: RecorderRig, _ request: @escaping @Sendable (Int, Int) -> ControlRequest
+  ) throws -> Answers {
+    let runtime = try #require(
+      try RuntimeFolder.open(["XDG_RUNTIME_DIR": rig.folder.path], archive: rig.archive, creating: false))
+    let answers = Answers()
+    let threads = try (0..<8).map { number in
+      try WorkerThread(name: "client \(number)") {
+        do throws(RecorderError) {
+          var control = try RunningRecordings(runtime).connect(nil)
+          for round in 0..<125 {
+            let request = request(number, round)
+            let isSlow = [.split, .save, .publish].contains(request.command)
+            answers.add(request, try control.ask(request, waiting: isSlow))
+            // A client now and then goes away and comes back.
+            if round % 40 == 39 { control = try RunningRecordings(runtime).connect(nil) }
+          }
+        } catch {
+          answers.fail(error)
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    #expect(answers.failures.isEmpty)
+    #expect(answers.all.count == 1000)
+    return answers
   }
 
   private static func request(_ client: Int, _ round: Int) -> ControlRequest {

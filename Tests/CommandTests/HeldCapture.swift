@@ -32,8 +32,8 @@ final class HeldCapture: Sendable {
 
   deinit { if isRunning { kill(pid, SIGKILL) } }
 
-  /// Whether its process is there: one that has ended has no command line any more.
-  var isRunning: Bool { (try? readFile("/proc/\(pid)/cmdline"))?.isEmpty == false }
+  /// Whether its process is there.
+  var isRunning: Bool { isProcessRunning(pid) }
 
   /// What `recorder status --json` says of it.
   func status() throws -> RecorderStatus { try Self.status(rig, name) }
@@ -94,16 +94,16 @@ final class SteadyCounter: Sendable {
         var control = try RunningRecordings(runtime).connect(name)
         while !state.isStopping.load(ordering: .relaxed) {
           let drawn = try client.tell("next")
-          while !state.isStopping.load(ordering: .relaxed) {
+          try waitUntil("the frame to be captured") {
             let now = MonotonicClock.now()
-            guard let status = try control.ask(ControlRequest(.status)).status, let elapsed = status.elapsed else {
-              break
-            }
+            guard !state.isStopping.load(ordering: .relaxed),
+              let status = try control.ask(ControlRequest(.status)).status, let elapsed = status.elapsed
+            else { return true }
             // The capture began at this time or a little later.
-            if now - elapsed + (status.lastFrame?.nanoseconds ?? 0) >= drawn { break }
-            usleep(5000)
+            return now - elapsed + (status.lastFrame?.nanoseconds ?? 0) >= drawn
           }
-          usleep(50_000)
+          // Twenty a second at most, so that two of them are never in the same picture.
+          try waitUntil("the next one's time") { MonotonicClock.now() >= drawn + 50_000_000 }
         }
       } catch {
         state.failure.withLock { $0 = error }

@@ -23,8 +23,8 @@ final class StartedRecording: Sendable {
 
   deinit { if isRunning { kill(pid, SIGKILL) } }
 
-  /// Whether its process is there: one that has ended has no command line any more.
-  var isRunning: Bool { (try? readFile("/proc/\(pid)/cmdline"))?.isEmpty == false }
+  /// Whether its process is there.
+  var isRunning: Bool { isProcessRunning(pid) }
 
   /// What `recorder status --json` says of it.
   func status() throws -> RecorderStatus { try Self.status(rig, id.description) }

@@ -73,7 +73,8 @@ final class Rig: Sendable {
 
   func isHealthy() throws -> Bool {
     var client = try client()
-    return try client.ask(ControlRequest(.status)).status?.name == "demo"
+    try client.send(ControlRequest(.status))
+    return try client.next(until: MonotonicClock.now() + 20_000_000_000)?.status?.name == "demo"
   }
 }
 
@@ -193,8 +194,9 @@ func line(_ descriptor: Int32) -> String {
     #expect(try rig.isHealthy())
     rig.state.withLock { $0 = .paused }
     var state: RecordingState?
-    while state != .paused { state = try watcher.next(until: MonotonicClock.now() + 20_000_000_000)?.status?.state }
-    #expect(state == .paused)
+    while state != .paused {
+      state = try #require(try watcher.next(until: MonotonicClock.now() + 20_000_000_000)).status?.state
+    }
     for descriptor in crowd { close(descriptor) }
     #expect(try rig.isHealthy())
   }

@@ -38,6 +38,14 @@ package func waitUntil(_ what: String, seconds: Double = 30, _ condition: () thr
   }
 }
 
+/// Whether the process `pid` has not ended: one that is on its way there has files and sockets still.
+package func isProcessRunning(_ pid: Int32) -> Bool {
+  guard let stat = try? String(decoding: readFile("/proc/\(pid)/stat"), as: UTF8.self) else { return false }
+  // The state is the letter after the name, which may hold anything.
+  guard let state = stat.split(separator: ")").last?.first(where: { $0 != " " }) else { return false }
+  return state != "Z" && state != "X"
+}
+
 /// `CLOCK_MONOTONIC` in seconds.
 package func monotonicSeconds() -> Double {
   var time = timespec()
