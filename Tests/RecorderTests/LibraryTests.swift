@@ -39,6 +39,17 @@ import Testing
     for await state in rig.recorder.states { #expect(state.phase == .finished) }
   }
 
+  /// A duration that is over before the caller has heard of the beginning.
+  @Test func aDurationThatIsOverAtOnceEndsTheRecording() async throws {
+    let rig = try LibraryRig { $0.limits.duration = .milliseconds(1) }
+    for round in 1...5 {
+      _ = try await rig.recorder.setScreenShare(enabled: true)
+      try waitUntil("the end") { rig.recorder.state.phase == .finished }
+      #expect(try rig.sessions().count == round)
+    }
+    _ = await rig.close()
+  }
+
   @Test func optionsOfACallAreForItsRecordingAlone() async throws {
     let rig = try LibraryRig(ScreenShareCaptureOptions(dimensions: .h180_169, fps: 12, showCursor: true))
     var own = ScreenShareCaptureOptions(dimensions: .h180_43, fps: 7, showCursor: false)
