@@ -148,7 +148,9 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
       _ = free.push(picture)
       return
     }
-    submit(picture, at: Timestamp(nanoseconds: (wanted ?? time) - control.epoch))
+    // One that was being grabbed while the stop was asked for is the last, and not past the end.
+    let taken = min(wanted ?? time, control.stopRequested ?? .max)
+    submit(picture, at: Timestamp(nanoseconds: taken - control.epoch))
   }
 
   /// Brings the canvas up to date and copies it, with the pointer, into `picture`.
@@ -181,6 +183,10 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
 
   private mutating func submit(_ picture: consuming Picture, at time: Timestamp) {
     let time = max(time, lastTime.nanoseconds < 0 ? .zero : lastTime + VideoTiming.tick)
+    if let stop = control.stopRequested, control.epoch + time.nanoseconds > stop {
+      _ = free.push(picture)
+      return
+    }
     let keyframe = time - lastKeyframe >= VideoTiming.keyframeInterval
     if keyframe { lastKeyframe = time }
     let startsSegment = keyframe && control.splits.take()
