@@ -58,6 +58,22 @@ private final class Feeder {
 }
 
 @Suite struct AudioLaneTests {
+  /// A device that is missing after it was switched on is another gap than the time before.
+  @Test func beingSwitchedOffAndBeingMissingAreTwoGaps() throws {
+    let feeder = Feeder(.mix)
+    try feeder.feed(20, at: 0)
+    feeder.lane.fill(to: 24_000, because: .off)
+    feeder.lane.fill(to: 36_000, because: .lost)
+    feeder.lane.fill(to: 40_800, because: .serverLost)
+    feeder.lane.fill(to: 48_000, because: .off)
+    feeder.lane.finish()
+    let gaps = feeder.gaps.list
+    #expect(gaps.map(\.reason) == ["it was switched off", "the device was not there", "it was switched off"])
+    #expect(gaps.map(\.end) == [24_000, 40_800, 48_000].map { Timestamp(frame: $0) })
+    #expect(gaps.dropFirst().map(\.start) == gaps.dropLast().map(\.end))
+    #expect(abs((gaps.first?.start.seconds ?? 0) - 0.2) < 0.001)
+  }
+
   @Test(arguments: [8000, 16_000, 44_100, 48_000, 96_000], [1, 2, 4, 8])
   func anyFormatComesOutAtItsLevelAndPitch(rate: Int, channels: Int) throws {
     let feeder = Feeder(AudioFormat(sampleRate: rate, channels: channels))

@@ -68,7 +68,9 @@ struct AudioCaptureLoop: ~Copyable {
         }
       }
       guard let failure else { continue }
-      if hole == .none { hole = .lost }
+      // One that was switched on again and is not there is switched off no longer.
+      if hole == .none || hole == .off { hole = .lost }
+      if input.outage == .off, input.offSince == nil { input.outage = .lost }
       tell(failure)
       // One that was open for a while may be there again at once, under its name or as another default.
       if MonotonicClock.now() - start < Self.retryInterval { waitForChange() }

@@ -33,6 +33,8 @@ final class AudioInput: Sendable {
     get { AudioHole(rawValue: outageValue.load(ordering: .relaxed)) ?? .lost }
     set { outageValue.store(newValue.rawValue, ordering: .relaxed) }
   }
+  /// Why nothing comes of `time` (monotonic ns) while nothing comes.
+  func outage(at time: Int64) -> AudioHole { time < onSince.load(ordering: .relaxed) ? .off : outage }
   private let outageValue = Atomic<UInt8>(AudioHole.lost.rawValue)
   /// When it last delivered sound, in monotonic ns.
   let lastSound = Atomic<Int64>(0)

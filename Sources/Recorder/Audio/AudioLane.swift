@@ -73,6 +73,11 @@ final class AudioLane {
   /// Fills up with silence to `frame`; what comes later for the time before is left out.
   func fill(to frame: Int64, because reason: AudioHole) {
     guard frame > ring.end else { return }
+    // Being switched off, and being missing before or after that, are two gaps.
+    if hole != .none, (hole == .off) != (reason == .off) {
+      endSilence(because: hole)
+      hole = .none
+    }
     silence = silence ?? ring.end
     if hole == .none { hole = reason }
     ring.appendSilence(Int(frame - ring.end))
