@@ -50,6 +50,7 @@ _recorder() {
     "recorder record --sync") :; return ;;
     "recorder record --warn-free") :; return ;;
     "recorder record --min-free") :; return ;;
+    "recorder record --disk-timeout") :; return ;;
     "recorder record --keep") :; return ;;
     "recorder record --timeout") :; return ;;
     "recorder start --display") :; return ;;
@@ -81,6 +82,7 @@ _recorder() {
     "recorder start --sync") :; return ;;
     "recorder start --warn-free") :; return ;;
     "recorder start --min-free") :; return ;;
+    "recorder start --disk-timeout") :; return ;;
     "recorder stop --name") :; return ;;
     "recorder status --name") :; return ;;
     "recorder mark --name") :; return ;;

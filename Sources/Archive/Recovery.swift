@@ -56,7 +56,10 @@ extension SessionReader {
     let end = max(lastAlive, lastBlock, .zero)
     if let last = manifest.segments.indices.last { manifest.segments[last].end = end }
     manifest.state = .interrupted
-    manifest.end = Manifest.End(reason: .killed, time: end, message: reason(manifest, end: end, stop: stop))
+    // A recorder that gave the disk up has said why, if the disk took that.
+    manifest.end = Manifest.End(
+      reason: manifest.end?.reason ?? .killed, time: end,
+      message: manifest.end?.message ?? reason(manifest, end: end, stop: stop))
     manifest.check = Manifest.Check(findings: shortFindings(manifest))
     try seal(&manifest)
   }

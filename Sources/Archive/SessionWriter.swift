@@ -241,6 +241,17 @@ package final class SessionWriter: Sendable {
     return (manifest, first)
   }
 
+  /// Says how the session ended when its files cannot be brought into order, since the disk hangs: writes `stop` and
+  /// `manifest`, as one that is still to be recovered. Each step is tried, whatever the one before did.
+  /// - Returns: the manifest.
+  package func suspend(_ manifest: Manifest, _ stop: Event) -> Manifest {
+    var manifest = manifest
+    manifest.state = .recording
+    do throws(RecorderError) { try append(stop) } catch {}
+    do throws(RecorderError) { try folder.replaceManifest(manifest) } catch {}
+    return manifest
+  }
+
   /// Lets the session go; it stays in `pending/` until the index has it. Later calls do nothing.
   package func close() {
     replacing.withLock { _ in

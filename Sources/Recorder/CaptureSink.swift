@@ -10,6 +10,8 @@ final class CaptureSink: Sendable {
   /// A session that a held capture is to become.
   struct Publication: Sendable {
     let new: NewSession
+    /// The session's event track.
+    let track: EventTrack
     /// Told by the mux thread when the session has what was held, or why it does not.
     let answer: @Sendable (RecorderError?) -> Void
   }
@@ -17,21 +19,28 @@ final class CaptureSink: Sendable {
   private enum Offer: Sendable {
     case none
     case waiting(Publication)
+    /// The mux thread is at it.
+    case taken(Publication)
     /// The mux thread has ended.
     case closed
   }
 
+  private struct Open: Sendable {
+    let session: OpenSession
+    let track: EventTrack
+  }
+
   /// What holds the capture; nil when it is recorded from its beginning.
   let ring: HoldRing?
-  private let open: Mutex<OpenSession?>
+  private let open: Mutex<Open?>
   private let offer = Mutex(Offer.none)
   /// Whether a publication waits: looked at once a packet.
   private let isOffered = Atomic<Bool>(false)
 
-  /// Makes the sink of a capture that goes into `session` from its beginning.
-  init(_ session: OpenSession) {
+  /// Makes the sink of a capture that goes into `session` from its beginning, its events into `track`.
+  init(_ session: OpenSession, _ track: EventTrack) {
     ring = nil
-    open = Mutex(session)
+    open = Mutex(Open(session: session, track: track))
   }
 
   /// Makes the sink of a capture that is held in `ring`.
@@ -41,18 +50,25 @@ final class CaptureSink: Sendable {
   }
 
   /// The session that everything goes into; nil while it is held.
-  var session: OpenSession? { open.withLock { $0 } }
+  var session: OpenSession? { open.withLock { $0?.session } }
+  /// That session's event track.
+  var track: EventTrack? { open.withLock { $0?.track } }
 
-  /// Writes or holds an event, whose times are the capture's; from any thread.
-  /// - Throws: `RecorderError` (writeFailed).
-  func append(_ event: Event) throws(RecorderError) {
-    try open.withLock { (session) throws(RecorderError) in
-      guard let session else {
+  /// Has an event written, or holds it; its times are the capture's. From any thread, none of which waits.
+  func append(_ event: Event) {
+    open.withLock { open in
+      guard let open else {
         ring?.add(event)
         return
       }
-      if let event = event.moved(to: session.origin) { try session.writer.append(event) }
+      if let event = event.moved(to: open.session.origin) { open.track.add(event) }
     }
+  }
+
+  /// Tells `answer` when the events up to now are written, at once while they are held; or why they are not.
+  func whenWritten(_ answer: @escaping EventTrack.Answer) {
+    guard let track else { return answer(nil) }
+    track.whenWritten(answer)
   }
 
   /// The session's time at `time` of the capture; the capture's own while it is held.
@@ -77,29 +93,37 @@ final class CaptureSink: Sendable {
     guard isOffered.exchange(false, ordering: .acquiring) else { return nil }
     return offer.withLock { offer in
       guard case .waiting(let publication) = offer else { return nil }
-      offer = .none
+      offer = .taken(publication)
       return publication
     }
   }
 
-  /// Takes no offer from now on, for the mux thread when it ends.
-  /// - Returns: the last one, when it was not taken yet.
+  /// Notes that the session that was taken was answered for.
+  func didAnswer() {
+    offer.withLock { offer in if case .taken = offer { offer = .none } }
+  }
+
+  /// Takes no offer from now on: the mux thread ends, or is given up.
+  /// - Returns: the last one, when nobody has answered for it yet.
   @discardableResult
   func closeOffers() -> Publication? {
     offer.withLock { offer in
       defer { offer = .closed }
-      if case .waiting(let publication) = offer { return publication }
-      return nil
+      switch offer {
+      case .waiting(let publication), .taken(let publication): return publication
+      case .none, .closed: return nil
+      }
     }
   }
 
-  /// Writes the events that are held from the session's beginning on into `session`, and has all that follow go there.
-  /// - Throws: `RecorderError` (writeFailed); the capture is still held then.
-  func publish(_ session: OpenSession) throws(RecorderError) {
-    try open.withLock { (open) throws(RecorderError) in
-      for event in ring?.events(from: session.origin) ?? [] { try session.writer.append(event) }
+  /// Has all events go into the session of `publication` from now on, first those that were held since `mark`: what was
+  /// held before is in it already.
+  func publish(_ publication: Publication, after mark: HoldRing.EventMark) {
+    open.withLock { open in
+      let session = publication.new.session
+      publication.track.add(ring?.events(after: mark, from: session.origin) ?? [])
       ring?.drop(before: session.origin)
-      open = session
+      open = Open(session: session, track: publication.track)
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import Archive
 import SessionModel
+import Synchronization
 internal import Threading
 
 /// The thread that looks after the disk, so that none of those that record waits for it: once a second it looks how much
@@ -29,14 +30,19 @@ final class DiskKeeper: Sendable {
       var (watch, clock) = (DiskWatch(storage), ClockKeeper())
       while case .timedOut = stopped.pop(until: MonotonicClock.now() + Self.interval) {
         let now = MonotonicClock.now()
+        control.syncingSince.store(now, ordering: .relaxed)
+        defer { control.syncingSince.store(0, ordering: .relaxed) }
         do throws(RecorderError) {
           if let free = session.bytesFree, let warning = try watch.look(at: free) {
             report(Event(time: Timestamp(nanoseconds: now - control.epoch), kind: .warning, text: warning))
           }
           try clock.look(manifest, session, epoch: control.epoch, report)
+          // Reading and hashing a large file takes its time, and is no sign that the disk hangs.
+          control.syncingSince.store(0, ordering: .relaxed)
           try session.sealClosed(isDue: now >= nextSeal)
           if now >= nextSeal { nextSeal = now + Self.sealInterval }
           if now >= nextSync {
+            control.syncingSince.store(MonotonicClock.now(), ordering: .relaxed)
             try session.synchronize()
             nextSync = now + storage.syncInterval
           }
@@ -48,10 +54,12 @@ final class DiskKeeper: Sendable {
     }
   }
 
-  /// Ends the thread; what it had begun is done when this returns.
-  func stop() {
+  /// Ends the thread.
+  /// - Parameter patience: ns for which it may hang in what it does before it is given up.
+  /// - Returns: whether what it had begun is done.
+  func stop(patience: Int64) -> Bool {
     _ = stopped.tryPush(true)
-    thread.join()
+    return thread.join(patience: patience)
   }
 }
 

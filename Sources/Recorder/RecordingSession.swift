@@ -2,7 +2,6 @@ package import Archive
 internal import Capture
 package import Control
 import Glibc
-internal import Media
 package import SessionModel
 import Synchronization
 internal import Threading
@@ -23,7 +22,8 @@ package actor RecordingSession {
 
   /// How a recording ended.
   package struct Outcome: Sendable {
-    /// The session's manifest as it is on disk; nil when nothing was kept.
+    /// The session's manifest as it is on disk; nil when nothing was kept. One that is still `recording` is of a session
+    /// that the next command recovers: the disk did not take its end.
     package let manifest: Manifest?
     /// Why and when it ended.
     package let end: Manifest.End
@@ -107,7 +107,9 @@ package actor RecordingSession {
     if let outcome { return outcome }
     let (log, began) = (parts.control.log, MonotonicClock.now())
     log?.note(.info, .control, "The recording ends.", ["reason": reason.rawValue])
-    parts.health.stop()
+    parts.health.willStop()
+    // It looks after the disk until the last file is closed.
+    defer { parts.health.stop() }
     parts.controls.willStop()
     var firstError = error
     func note(_ error: RecorderError?) { firstError = firstError ?? error }
@@ -122,19 +124,18 @@ package actor RecordingSession {
     note(muxError)
     parts.sink.ring?.close()
     parts.hold?.close()
+    note(parts.control.diskError)
     parts.control.splits.end(SessionControls.ending)
     let outcome: Outcome
     if let session = parts.sink.session {
       parts.controls.closeGaps(at: end)
       parts.changes.finish(at: end)
-      var manifest = session.manifest.value
+      let ending = Manifest.End(reason: reason, time: parts.sink.sessionTime(end), message: firstError?.message)
+      var manifest = ended(session, ending, bytes: bytes)
       if let command { manifest.command = command }
       // The archive finishes a file that the mux thread could not.
       manifest.segments[manifest.segments.count - 1].bytes = muxError == nil ? lastBytes : nil
-      manifest.statistics = Manifest.Statistics(
-        frames: parts.control.frames.load(ordering: .relaxed) - session.before.frames,
-        droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed) - session.before.dropped, bytes: bytes)
-      outcome = finish(session, manifest, reason, at: parts.sink.sessionTime(end), since: began, firstError)
+      outcome = finish(session, manifest, ending, since: began, firstError)
     } else {
       outcome = endHold(reason, at: end, firstError)
       log?.note(.info, .control, outcome.error?.message ?? outcome.loss ?? "What was held is saved.")
@@ -145,33 +146,66 @@ package actor RecordingSession {
     return outcome
   }
 
-  /// Closes the session that everything went into.
-  /// - Parameter began: when its end began, in monotonic ns.
-  private func finish(
-    _ session: OpenSession, _ written: Manifest, _ reason: Manifest.Reason, at end: Timestamp, since began: Int64,
-    _ error: RecorderError?
-  ) -> Outcome {
-    var manifest = written
+  /// The manifest of `session` as it is to be when it has ended.
+  private func ended(_ session: OpenSession, _ end: Manifest.End, bytes: Int64) -> Manifest {
+    var manifest = session.manifest.value
     manifest.state = .finished
-    manifest.end = Manifest.End(reason: reason, time: end, message: error?.message)
-    manifest.segments[manifest.segments.count - 1].end = end
-    // Of a published capture the sound was measured before the session began, too.
-    if session.origin == .zero { manifest.statistics?.sound = parts.audio?.statistics }
-    session.stopWatchingDisk()
-    let (sealed, sealError) = session.writer.finish(manifest, Event(time: end, kind: .stop, text: reason.rawValue))
+    manifest.end = end
+    manifest.segments[manifest.segments.count - 1].end = end.time
+    manifest.statistics = Manifest.Statistics(
+      frames: parts.control.frames.load(ordering: .relaxed) - session.before.frames,
+      droppedFrames: parts.control.droppedFrames.load(ordering: .relaxed) - session.before.dropped, bytes: bytes)
+    manifest.statistics?.sound = parts.audio?.statistics
+    return manifest
+  }
+
+  /// Closes the session that everything went into.
+  /// - Parameters:
+  ///   - manifest: as it is to be.
+  ///   - began: when its end began, in monotonic ns.
+  private func finish(
+    _ session: OpenSession, _ manifest: Manifest, _ end: Manifest.End, since began: Int64, _ error: RecorderError?
+  ) -> Outcome {
+    let control = parts.control
+    if parts.sink.track?.finish() == false || !session.stopWatchingDisk(patience: control.diskPatience) {
+      control.giveUpDisk()
+    }
+    let (sealed, sealError) = close(session, manifest, Event(time: end.time, kind: .stop, text: end.reason.rawValue))
     let failure = error ?? sealError
-    parts.control.log?.note(
+    control.log?.note(
       failure == nil ? .info : .error, .control, failure?.message ?? "The session is finished.",
       [
-        "milliseconds": "\((MonotonicClock.now() - began) / 1_000_000)", "length": "\(end)",
-        "bytes": "\(written.statistics?.bytes ?? 0)", "frames": "\(written.statistics?.frames ?? 0)",
-        "dropped": "\(written.statistics?.droppedFrames ?? 0)",
+        "milliseconds": "\((MonotonicClock.now() - began) / 1_000_000)", "length": "\(end.time)",
+        "bytes": "\(manifest.statistics?.bytes ?? 0)", "frames": "\(manifest.statistics?.frames ?? 0)",
+        "dropped": "\(manifest.statistics?.droppedFrames ?? 0)",
       ])
-    // Who follows the log reads until the session's lock is free.
-    parts.control.log?.finish()
-    session.writer.close()
-    let ending = sealed.end ?? Manifest.End(reason: reason, time: end)
-    return Outcome(manifest: sealed, end: ending, error: failure, loss: nil)
+    // Who follows the log reads until the session's lock is free; a thread that hangs keeps it as long as it lives.
+    control.log?.finish()
+    if control.diskError == nil { session.writer.close() }
+    return Outcome(manifest: sealed, end: sealed.end ?? end, error: failure, loss: nil)
+  }
+
+  /// Brings the session's files into order, on a thread of its own, so that a disk that hangs can be given up; of one that
+  /// was given up already the session only keeps how it ended.
+  /// - Returns: the manifest as it is on disk, as far as that is known, and what went wrong.
+  private func close(_ session: OpenSession, _ manifest: Manifest, _ stop: Event) -> (Manifest, RecorderError?) {
+    let (control, closed) = (parts.control, BoundedQueue<(Manifest, RecorderError?)>(capacity: 1))
+    var unfinished = manifest
+    unfinished.state = .recording
+    let body: @Sendable () -> Void = {
+      if let error = control.diskError {
+        _ = closed.tryPush((session.writer.suspend(manifest, stop), error))
+      } else {
+        _ = closed.tryPush(session.writer.finish(manifest, stop))
+      }
+    }
+    do throws(RecorderError) {
+      let hasEnded = try WorkerThread(name: "finish", body: body).join(patience: control.diskPatience)
+      return hasEnded ? closed.tryPop() ?? (unfinished, nil) : (unfinished, control.giveUpDisk())
+    } catch {
+      // The next command recovers the session.
+      return (unfinished, error)
+    }
   }
 
   /// Saves what is held, or gives it up when a person has asked for the end.
@@ -185,8 +219,7 @@ package actor RecordingSession {
       let loss = "\(length) of picture and sound were held and are not kept."
       return Outcome(manifest: nil, end: ending, error: nil, loss: loss)
     }
-    let (id, saveError) = hold.saveRest(until: end, reason, message: error?.message)
-    let manifest = id.flatMap { try? ArchiveReader(archive).session($0).manifest() }
+    let (manifest, saveError) = hold.saveRest(until: end, reason, message: error?.message)
     return Outcome(manifest: manifest, end: manifest?.end ?? ending, error: error ?? saveError, loss: nil)
   }
 

@@ -36,13 +36,15 @@ final class OpenSession: Sendable {
     keeper.withLock { $0 = made }
   }
 
-  /// Ends that; what it had begun is done when this returns.
-  func stopWatchingDisk() {
+  /// Ends that.
+  /// - Parameter patience: ns for which the disk may hang before it is given up.
+  /// - Returns: whether what had been begun is done.
+  func stopWatchingDisk(patience: Int64) -> Bool {
     let made = keeper.withLock { keeper in
       defer { keeper = nil }
       return keeper
     }
-    made?.stop()
+    return made?.stop(patience: patience) ?? true
   }
 
   /// Takes the session away again; it has kept nothing.

@@ -20,6 +20,8 @@ struct RecordingParts: Sendable {
   let changes: SourceReporter
   /// Keeps what a held capture is told to keep; nil when it is recorded from its beginning.
   let hold: HoldKeeper?
+  /// How much room the disk has.
+  let room: DiskRoom
   /// What was asked for, as it was resolved.
   let options: RecordingOptions
 }
@@ -69,7 +71,9 @@ struct Startup {
     // Opening sound devices takes a while: the epoch comes after it.
     let audio = try AudioPipeline(
       plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)), log: log)
-    let control = try PipelineControl(epoch: MonotonicClock.now(), log: log)
+    let control = try PipelineControl(
+      epoch: MonotonicClock.now(), log: log,
+      diskTimeout: plan.options.storage.timeout ?? StorageOptions.standardTimeout)
     let changes = SourceReporter(epoch: control.epoch)
     let packets = BoundedQueue<MuxItem>(
       capacity: MuxPipeline.packetsAStream * (1 + (audio?.streams.count ?? 0)))
@@ -80,7 +84,7 @@ struct Startup {
     let recipe = SessionRecipe(
       archive: archive, plan: plan, source: source, format: video.format, sound: audio?.streams ?? [],
       trackInputs: audio?.trackInputs ?? [], command: command, epoch: control.epoch)
-    var (session, file) = (NewSession?.none, MuxPipeline?.none)
+    var (session, file, track) = (NewSession?.none, MuxPipeline?.none, EventTrack?.none)
     do throws(RecorderError) {
       if options.hold != nil {
         control.refreshInterval.store(VideoTiming.heldKeyframeInterval, ordering: .relaxed)
@@ -93,9 +97,11 @@ struct Startup {
         let new = try recipe.makeSession()
         session = new
         log.begin(try new.session.writer.makeLog(), epoch: control.epoch)
-        sink = CaptureSink(new.session)
+        let events = try EventTrack(new.session.writer, control)
+        track = events
+        sink = CaptureSink(new.session, events)
       }
-      let report = makeReport(to: sink, control)
+      let report = makeReport(to: sink)
       let mux = try MuxPipeline(
         session, sink: sink, control: control, packets: packets, report: log.noting(.capture, report))
       file = mux
@@ -108,13 +114,14 @@ struct Startup {
         epoch: control.epoch,
         emit: { packet, track in _ = packets.push(MuxItem(packet: packet, stream: 1 + track)) },
         report: soundReport(log.noting(.audio, report), control), advise: log.noting(.audio, report),
+        heldSince: { [isHeld = options.hold != nil] in
+          isHeld ? Timestamp(nanoseconds: control.heldSince.load(ordering: .relaxed)) : nil
+        },
         fail: { error in control.fail(.failed, error) })
       let events = try WindowEventSource(
         display: source.display, epoch: control.epoch, exclusions: options.exclusions ?? [], emit: report,
         ended: eventsEnded(log.noting(.capture, report), control))
-      guard control.started.pop() != nil else {
-        throw RecorderError(.brokenInvariant, "No frame reached the disk.")
-      }
+      try waitForStart(control, mux)
       if plan.options.strict, let failure = control.firstFailure { throw failure }
       let controls = SessionControls(
         control: control, audio: audio, isHeld: sink.ring != nil, report: log.noting(.control, report),
@@ -138,19 +145,40 @@ struct Startup {
           ring: ring, sink: sink, recipe: recipe, control: control, video: video, mux: mux,
           openGaps: { time in
             let silent = audio?.openGaps(at: time, epoch: control.epoch) ?? []
-            return controls.openGaps(at: time) + changes.openGaps(at: time) + silent
+            return controls.openGaps(at: time) + changes.openGaps(at: time) + health.openGaps(at: time) + silent
           },
-          published: { session in Self.wasPublished(session, controls, control, reportDisk) })
+          heard: { start, end in audio?.heard(from: start, to: end) },
+          published: { session in
+            audio?.keepHeard(from: session.origin)
+            Self.wasPublished(session, controls, control, reportDisk)
+          })
       }
       try session?.session.watchDisk(control: control, report: reportDisk)
+      let patience = DiskPatience(control: control, mux: mux, hold: hold)
+      health.watch { patience.look(at: $0) }
       try health.start()
       return RecordingParts(
         control: control, sink: sink, video: video, audio: audio, mux: mux, events: events, controls: controls,
-        health: health, changes: changes, hold: hold, options: plan.options)
+        health: health, changes: changes, hold: hold, room: DiskRoom(archive), options: plan.options)
     } catch {
-      throw takeDown(after: error, control, packets, video, audio, file, session)
+      throw takeDown(after: error, control, packets, video, audio, file, session, track)
     }
   }
+
+  /// Waits until the first frame is on disk, or held.
+  /// - Throws: `RecorderError` when there is none, or the disk hangs.
+  private func waitForStart(_ control: PipelineControl, _ mux: MuxPipeline) throws(RecorderError) {
+    while true {
+      switch control.started.pop(until: MonotonicClock.now() + Self.startInterval) {
+      case .element: return
+      case .closed: throw RecorderError(.brokenInvariant, "No frame reached the disk.")
+      case .timedOut: DiskPatience(control: control, mux: mux, hold: nil).look(at: MonotonicClock.now())
+      }
+    }
+  }
+
+  /// Nanoseconds between two looks at the disk while the first frame is on its way.
+  private static let startInterval: Int64 = 500_000_000
 
   /// What follows when a held capture has become a recording.
   private static func wasPublished(
@@ -195,30 +223,27 @@ struct Startup {
   /// - Returns: what to report: a thread's own reason before the one that was noticed here.
   private func takeDown(
     after error: RecorderError, _ control: PipelineControl, _ packets: BoundedQueue<MuxItem>, _ video: VideoPipeline,
-    _ audio: AudioPipeline?, _ file: MuxPipeline?, _ new: NewSession?
+    _ audio: AudioPipeline?, _ file: MuxPipeline?, _ new: NewSession?, _ track: EventTrack?
   ) -> RecorderError {
     control.stop(at: MonotonicClock.now())
     packets.close()
     _ = video.finish()
     _ = audio?.stop(at: .zero)
     _ = file?.finish()
+    _ = track?.finish()
     if let new {
-      new.session.stopWatchingDisk()
-      new.session.discard(in: archive)
+      // Of a disk that hangs nothing can be taken away.
+      let isIdle = new.session.stopWatchingDisk(patience: control.diskPatience)
+      if isIdle, control.diskError == nil { new.session.discard(in: archive) }
     }
     return control.firstFailure ?? error
   }
 
-  /// Writes an event to the session, or holds it, and passes on what the person should know. A full disk is the media file's to
-  /// report, which fails at the same time.
-  private func makeReport(to sink: CaptureSink, _ control: PipelineControl) -> @Sendable (Event) -> Void {
+  /// Has an event written to the session, or holds it, and passes on what the person should know.
+  private func makeReport(to sink: CaptureSink) -> @Sendable (Event) -> Void {
     let notify = notify
     return { event in
-      do throws(RecorderError) {
-        try sink.append(event)
-      } catch {
-        control.fail(.writeFailed, error)
-      }
+      sink.append(event)
       if event.kind == .warning || event.kind == .gap { notify(event) }
     }
   }

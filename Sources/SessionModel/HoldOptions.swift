@@ -20,7 +20,13 @@ package struct HoldOptions: Hashable, Codable, Sendable {
       throw RecorderError(
         .usage, "A stretch of \(Timestamp(nanoseconds: span)) cannot be held.", hint: "Give --hold from 5s to 24h.")
     }
-    guard Self.memoryRange.contains(memory) else {
+    try Self.check(memory: memory)
+  }
+
+  /// Checks the bytes alone.
+  /// - Throws: `RecorderError` (usage) when they are out of range.
+  package static func check(memory: Int64) throws(RecorderError) {
+    guard memoryRange.contains(memory) else {
       throw RecorderError(.usage, "A ring of \(memory) bytes cannot be held.", hint: "Give --memory from 16M to 64G.")
     }
   }

@@ -234,9 +234,26 @@ package struct StorageOptions: Hashable, Codable, Sendable {
   package var warnBelow: Int64 = 1_000_000_000
   /// The recording ends when the disk has fewer bytes left, and none is begun: other programs need some too.
   package var endBelow: Int64 = 50_000_000
+  /// Nanoseconds that one call on the disk may take before the disk is given up, which ends the recording; nil is
+  /// `standardTimeout`.
+  package var timeout: Int64?
 
   /// Makes the defaults.
   package init() {}
+
+  /// Nanoseconds: a network's file system that is mounted again and a disk that spins up are back sooner.
+  package static let standardTimeout: Int64 = 60_000_000_000
+  /// Nanoseconds that can be asked for, from what a busy disk takes now and then to a day.
+  private static let timeoutRange: ClosedRange<Int64> = 2_000_000_000...86_400_000_000_000
+
+  /// Checks the range.
+  /// - Throws: `RecorderError` (usage) when it is left.
+  func check() throws(RecorderError) {
+    guard let timeout, !Self.timeoutRange.contains(timeout) else { return }
+    throw RecorderError(
+      .usage, "A disk cannot be waited for \(Timestamp(nanoseconds: timeout)).",
+      hint: "Give --disk-timeout from 2s to 24h.")
+  }
 }
 
 /// What a recording waits for before it begins, and what ends it beside its duration; nil is nothing.
@@ -308,6 +325,7 @@ extension RecordingOptions {
         .usage, "\(video.constantRateFactor) is no rate factor.", hint: "Give --crf a number from 0 (best) to 51.")
     }
     try audio.check()
+    try storage.check()
     if let duration, duration < 1_000_000 {
       throw RecorderError(.usage, "The duration is shorter than a millisecond.", hint: "Give --duration as 20s or 5m.")
     }

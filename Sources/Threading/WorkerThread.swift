@@ -65,5 +65,38 @@ package final class WorkerThread: Sendable {
     return false
   }
 
+  /// Waits until the thread has ended, and gives it up when it hangs: when it has used none of the processor's time for
+  /// `patience` ns. One that waits for a slow device uses some whenever a part of its work is done.
+  /// - Returns: whether it has ended; nobody joins it any more when it has not.
+  package func join(patience: Int64) -> Bool {
+    let thread = handle.withLock { handle in
+      defer { handle = nil }
+      return handle
+    }
+    guard let thread else { return true }
+    var (used, since) = (Self.processorTime(of: thread), MonotonicClock.now())
+    while true {
+      var deadline = timespec(nanoseconds: MonotonicClock.now() + min(patience, Self.pulseInterval))
+      if pthread_clockjoin_np(thread, nil, CLOCK_MONOTONIC, &deadline) == 0 { return true }
+      let (now, time) = (MonotonicClock.now(), Self.processorTime(of: thread))
+      if time != used { (used, since) = (time, now) }
+      guard now - since >= patience else { continue }
+      pthread_detach(thread)
+      return false
+    }
+  }
+
+  /// Nanoseconds of the processor's time that the thread has used; nil when it has been joined or given up.
+  package var processorTime: Int64? { handle.withLock { $0.map(Self.processorTime) } }
+
+  /// Nanoseconds between two looks at what a thread has used.
+  private static let pulseInterval: Int64 = 200_000_000
+
+  private static func processorTime(of thread: pthread_t) -> Int64 {
+    var (clock, time) = (clockid_t(), timespec())
+    guard pthread_getcpuclockid(thread, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
   deinit { join() }
 }

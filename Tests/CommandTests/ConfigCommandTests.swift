@@ -20,6 +20,7 @@ import Testing
     ("video.lossless", "true"),
     ("strict", "true"),
     ("storage.sync", "7s"), ("storage.warn-below", "2M"), ("storage.end-below", "1M"),
+    ("storage.timeout", "30s"), ("hold.memory", "64M"),
   ]
   /// Keys that the other tests set.
   private static let others =
@@ -74,6 +75,7 @@ import Testing
     expected.storage.syncInterval = 7_000_000_000
     expected.storage.warnBelow = 2_000_000
     expected.storage.endBelow = 1_000_000
+    expected.storage.timeout = 30_000_000_000
     let id = try #require(SessionID(result.text.dropLast()))
     #expect(try rig.manifest(id).options == expected)
     // The archive is that of every command.

@@ -59,6 +59,28 @@ import Testing
     #expect(abs(audio - end.seconds) < 0.06)
   }
 
+  /// A stall that is not over when a stretch is saved is a gap of what was saved, up to its end.
+  @Test func aStallThatGoesOnIsAGapOfWhatIsSavedMeanwhile() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let display = try #require(rig.display)
+    let client = try PatternClient(on: display, ["counter", "--fps", "10"])
+    let capture = try HeldCapture(rig, span: "10s", ["--no-cursor"])
+    try capture.waitUntilHeld(seconds: 2)
+    display.server.signal(SIGSTOP)
+    defer { display.server.signal(SIGCONT) }
+    try waitUntil("the stall to be named") { try capture.status().state == .stalled }
+    let id = try capture.keep("save", ["--last", "4s"])
+    let duration = try rig.manifest(id).duration
+    let gaps = try rig.events(id).compactMap(\.gap)
+    #expect(gaps.map(\.reason) == ["grab stalled"] && gaps.first?.track == "video")
+    let gap = try #require(gaps.first)
+    #expect(gap.end == duration && duration - gap.start > 1_500_000_000, "\(gap) \(duration)")
+    display.server.signal(SIGCONT)
+    try waitUntil("the recovery") { try capture.status().state == .holding }
+    try capture.tell(["stop"])
+    try client.process.stop()
+  }
+
   /// The server lives, and the connections that were made before hang: the picture is fetched on a new one.
   @Test func aConnectionThatHangsIsMadeAnewAndTheSoundGoesOn() throws {
     let server = try SoundServer()

@@ -111,6 +111,42 @@ import Threading
     try client.process.stop()
   }
 
+  /// What a kept stretch tells of its sound is of that stretch alone, whether it was saved or published.
+  @Test func whatWasHeardIsThatOfTheStretch() throws {
+    let server = try SoundServer()
+    let (rig, client) = try rig(server)
+    let capture = try HeldCapture(rig, span: "20s", ["--app-audio", "--microphone", "--no-cursor"])
+    try capture.waitUntilHeld(seconds: 0.5)
+    _ = try server.playTone(1000, amplitude: 0.5, seconds: 1).wait()
+    let tone = try server.playTone(1000, seconds: 60)
+    let begun = try #require(try capture.status().elapsed)
+    try waitUntil("three seconds of it") { try capture.status().elapsed ?? 0 > begun + 3_500_000_000 }
+    func heard(_ id: SessionID) throws -> [Manifest.Sound] { try rig.manifest(id).statistics?.sound ?? [] }
+    func expect(_ sound: [Manifest.Sound], peak: Double) {
+      #expect(sound.map(\.name) == ["mix", "application", "microphone"])
+      for name in ["mix", "application"] {
+        let own = sound.first { $0.name == name }
+        #expect(abs((own?.peak ?? 0) - peak) < 0.5, "\(sound)")
+      }
+      let microphone = sound.last
+      #expect(microphone?.silentShare == 1 && microphone?.peak == nil && microphone?.loudness == nil)
+    }
+    // -6 dB before, -12 dB now.
+    expect(try heard(capture.keep("save")), peak: -6.02)
+    let saved = try heard(capture.keep("save", ["--last", "2s"]))
+    expect(saved, peak: -12.04)
+    let published = try capture.keep("publish", ["--last", "2s"])
+    _ = tone.isRunning
+    try capture.tell(["stop"])
+    expect(try heard(published), peak: -12.04)
+    for sound in [saved, try heard(published)] {
+      // A stereo sine of 1 kHz is as loud as its peak.
+      #expect(abs((sound[1].loudness ?? 0) + 12.04) < 0.5 && sound[1].silentShare < 0.05, "\(sound)")
+    }
+    #expect(try rig.run(["show", published.description]).text.contains("LUFS"))
+    try client.process.stop()
+  }
+
   @Test func tenOverlappingSavesAreAllWholeAndCostNoFrame() throws {
     let (rig, client) = try rig()
     let capture = try HeldCapture(rig, span: "5s", ["--no-cursor"])

@@ -1,3 +1,4 @@
+import Control
 import FoundationEssentials
 import Glibc
 import SessionModel
@@ -108,6 +109,39 @@ import Testing
       try rig.run(["logs", "--level", "warning"]).text.contains("The hook \"sh\" for started ended with 3.")
     }
     try recording.stop()
+  }
+
+  /// The hooks that the end runs have ended after the session was closed; its log has them all the same, and its seal holds.
+  @Test(arguments: [[], ["--hold", "10s"]]) func aHookThatFailsAfterTheEndIsInTheLog(hold: [String]) throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
+    let started = try rig.run(["start", "--on", "stopped", "sh -c 'exit 3'", "--on", "saved", "sh -c 'exit 4'"] + hold)
+    #expect(started.ending == .exit(0), "\(started.errorText)")
+    // What is held is saved at that.
+    #expect(try rig.run(["stop"] + (hold.isEmpty ? [] : ["--save"])).ending == .exit(0))
+    try waitUntil("the hooks' failures") {
+      let log = try rig.run(["logs", "last", "--level", "warning"]).text
+      return log.contains("The hook \"sh\" for stopped ended with 3.") && log.contains("for saved ended with 4.")
+    }
+    #expect(try rig.run(["verify", "last", "--deep"]).ending == .exit(0))
+  }
+
+  /// A device that is really lost.
+  @Test func aLostDeviceIsTold() throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: server.environment)
+    let recording = try rig.record(["--microphone", "--on", "degraded", note(rig)])
+    try waitUntil("sound") {
+      let line = try #require(try rig.run(["status", "--json"]).lines.first)
+      let status = try JSONDecoder().decode(RecorderStatus.self, from: Data(line.utf8))
+      return status.state == .recording && status.stages.contains { $0.name == "microphone" && $0.last != nil }
+    }
+    server.server.signal(SIGKILL)
+    try waitUntil("the hook") { try !told(rig).isEmpty }
+    let message = try told(rig)[0]
+    #expect(message["event"] == "degraded" && message["state"] == "degraded")
+    #expect(message["session"] == recording.id.description)
+    #expect(message["message"] == "The microphone delivers nothing; it is tried again.")
+    try recording.process.stop()
   }
 
   @Test func aFailedRecordingSaysSo() throws {

@@ -157,6 +157,40 @@ import Testing
     #expect(try layers.options().video.framesPerSecond == 13)
   }
 
+  @Test(arguments: [
+    ("RECORDER_VIDEO_FSP", "Did you mean \"RECORDER_VIDEO_FPS\"?"),
+    ("RECORDER_ARCHIV", "Did you mean \"RECORDER_ARCHIVE\"?"),
+    ("RECORDER_STROAGE_SYNC", "Did you mean \"RECORDER_STORAGE_SYNC\"?"),
+    ("RECORDER_AUDIO_SOMETHING_ELSE", "recorder.conf(5) lists all."),
+  ])
+  func aVariableThatIsMistypedIsNamed(name: String, hint: String) throws {
+    let problems = try Layers([name: "7"]).settings.problems
+    #expect(problems.map(\.error.description) == ["\(name): There is no setting of this name. \(hint)"])
+    #expect(problems.first?.error.code == .configuration)
+  }
+
+  /// What only begins with the same letters is another program's, or for the tests of this one.
+  @Test(arguments: [
+    "RECORDER_TORTURE_SEED", "RECORDER_HOME", "RECORDER_", "RECORDER_VIDEO", "RECORDER_ARCHIVE", "XRECORDER_VIDEO_FSP",
+  ])
+  func otherVariablesAreNobodysBusiness(name: String) throws {
+    #expect(try Layers([name: "7"]).settings.problems == [])
+  }
+
+  /// The memory of a ring can be configured, and is for those who hold alone.
+  @Test func aRingsMemoryIsConfigured() throws {
+    let layers = try Layers(user: "hold.memory = 64M\n")
+    #expect(layers.settings.problems == [])
+    #expect(try layers.options().hold == nil)
+    #expect(try layers.options("--hold", "5m").hold?.memory == 64_000_000)
+    #expect(try layers.options("--hold", "5m", "--memory", "32M").hold?.memory == 32_000_000)
+    #expect(try layers.options("--hold", "5m", "--no-memory").hold?.memory == 512_000_000)
+    let error = #expect(throws: RecorderError.self) { try layers.options("--memory", "32M") }
+    #expect(error?.message == "--memory needs --hold.")
+    let small = try Layers(user: "hold.memory = 1M\n").settings.problems
+    #expect(small.first?.message == "hold.memory: A ring of 1000000 bytes cannot be held.")
+  }
+
   @Test(arguments: ["folder", "fifo", "large", "loop"])
   func aFileThatIsNoneIsNamed(kind: String) throws {
     let layers = try Layers(user: "")

@@ -46,22 +46,61 @@ import Testing
     #expect(abs(decibels(usualAmplitude(of: 1000, in: end), over: 0.25)) < 0.1)
   }
 
+  /// Measures `samples` in pieces of 1024 frames, from block `first` on.
+  private func measure(_ samples: [Float], from first: Int = 0) throws -> SoundMeasure {
+    var meter = try LoudnessMeter()
+    var (measure, count) = (SoundMeasure(), 0)
+    func add(_ block: SoundBlock) {
+      if count >= first { measure.add(block) }
+      count += 1
+    }
+    for start in stride(from: 0, to: samples.count, by: 2048) {
+      Array(samples[start..<min(start + 2048, samples.count)]).withUnsafeBufferPointer { meter.add($0, emit: add) }
+    }
+    meter.finish(emit: add)
+    return measure
+  }
+
+  private func reference(_ level: Double, seconds: Double) -> [Float] {
+    sine(1000, Float(pow(10, level / 20)), seconds: seconds)
+  }
+
   @Test func loudnessOfTheReferenceTone() throws {
     // EBU Tech 3341, case 1: a stereo sine of 1 kHz at -23 dBFS is -23 LUFS.
-    var meter = try LoudnessMeter()
-    sine(1000, Float(pow(10, -23.0 / 20)), seconds: 20).withUnsafeBufferPointer { meter.add($0) }
-    #expect(abs((meter.loudness ?? 0) + 23) <= 0.1)
-    #expect(abs((meter.peak ?? 0) + 23) < 0.01)
-    #expect(meter.silentShare < 0.01)
+    let measure = try measure(reference(-23, seconds: 20))
+    #expect(abs((measure.loudness ?? 0) + 23) <= 0.1)
+    #expect(abs((measure.peak ?? 0) + 23) < 0.01)
+    #expect(measure.silentShare < 0.01)
+  }
+
+  /// EBU Tech 3341, cases 3 and 4: what is much softer than the rest does not count.
+  @Test(arguments: [
+    [(-36.0, 10.0), (-23, 60), (-36, 10)], [(-72, 10), (-36, 10), (-23, 60), (-36, 10), (-72, 10)],
+  ])
+  func whatIsMuchSofterDoesNotCount(parts: [(level: Double, seconds: Double)]) throws {
+    let measure = try measure(parts.flatMap { reference($0.level, seconds: $0.seconds) })
+    #expect(abs((measure.loudness ?? 0) + 23) <= 0.1)
+  }
+
+  /// A stretch from the middle is measured as if it were all.
+  @Test func aStretchIsMeasuredByItself() throws {
+    let samples = reference(-10, seconds: 5) + [Float](repeating: 0, count: 96_000) + reference(-30, seconds: 5)
+    let all = try measure(samples)
+    #expect(abs((all.loudness ?? 0) + 10) <= 0.2 && abs((all.peak ?? 0) + 10) < 0.01)
+    let rest = try measure(samples, from: 60)
+    #expect(abs((rest.loudness ?? 0) + 30) <= 0.1 && abs((rest.peak ?? 0) + 30) < 0.01)
+    #expect(rest.silentShare < 0.001)
+    let silence = try measure(samples, from: 120)
+    #expect(silence.loudness == nil && silence.peak == nil && silence.silentShare == 1)
   }
 
   @Test func silenceHasNoLoudnessAndNoPeak() throws {
-    var meter = try LoudnessMeter()
-    [Float](repeating: 0, count: 96_000).withUnsafeBufferPointer { meter.add($0) }
-    #expect(meter.loudness == nil)
-    #expect(meter.peak == nil)
-    #expect(meter.silentShare == 1)
-    sine(1000, 0.5, seconds: 3).withUnsafeBufferPointer { meter.add($0) }
-    #expect(abs(meter.silentShare - 0.25) < 0.001)
+    let silence = [Float](repeating: 0, count: 96_000)
+    let measure = try measure(silence)
+    #expect(measure.loudness == nil)
+    #expect(measure.peak == nil)
+    #expect(measure.silentShare == 1)
+    let both = try self.measure(silence + sine(1000, 0.5, seconds: 3))
+    #expect(abs(both.silentShare - 0.25) < 0.001)
   }
 }

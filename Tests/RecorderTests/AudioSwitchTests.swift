@@ -73,4 +73,26 @@ import Threading
       }
     }
   }
+
+  /// What is missing after it was switched on is not called switched off.
+  @Test func aDeviceThatIsMissingWhenItIsSwitchedOnSaysSo() throws {
+    let server = try SoundServer()
+    var options = AudioOptions()
+    (options.application, options.microphone, options.codec) = (.standard, .pulse(source: "nowhere"), .pcm)
+    let recording = try AudioRecording(options, server: server, off: ["microphone"])
+    try recording.wait(until: 0.3)
+    let on = recording.now
+    #expect(recording.pipeline.set("microphone", isOn: true, at: recording.epoch + on.nanoseconds))
+    try waitUntil("the loss") { recording.warnings.contains { $0.contains("microphone") } }
+    try recording.wait(until: recording.now.seconds + 1)
+    let open = recording.pipeline.openGaps(at: recording.now, epoch: recording.epoch)
+    #expect(open.map(\.reason) == ["the device was not there"])
+    let end = recording.now
+    _ = try recording.finishAll(at: end)
+    let gaps = recording.gaps.filter { $0.track == "microphone" }
+    #expect(gaps.map(\.reason) == ["it was switched off", "the device was not there"], "\(gaps)")
+    // To a packet of the mix.
+    #expect(abs((gaps.first?.end.seconds ?? 0) - on.seconds) < 0.03 && gaps.last?.start == gaps.first?.end)
+    #expect(abs((gaps.last?.end.seconds ?? 0) - end.seconds) < 0.03)
+  }
 }

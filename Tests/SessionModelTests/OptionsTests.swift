@@ -35,6 +35,7 @@ import Testing
     options.storage.syncInterval = 7
     options.storage.warnBelow = 7
     options.storage.endBelow = 7
+    options.storage.timeout = 7
     options.strict = true
     options.exclusions = [.className("Seven")]
     options.hold = HoldOptions(span: 7)
@@ -75,6 +76,14 @@ import Testing
     options.audio.microphoneChannel = channel
     let error = #expect(throws: RecorderError.self) { try options.check() }
     #expect(error?.code == .usage && error?.message == "No microphone has a channel \(channel).")
+  }
+
+  @Test(arguments: [1_999_999_999, 86_400_000_000_001])
+  func aDiskThatCannotBeWaitedForIsNamed(timeout: Int64) {
+    var options = RecordingOptions()
+    options.storage.timeout = timeout
+    let error = #expect(throws: RecorderError.self) { try options.check() }
+    #expect(error?.code == .usage && error?.hint == "Give --disk-timeout from 2s to 24h.")
   }
 
   @Test func optionsOfTheFirstVersionAreRead() throws {

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// What `Tests/Fixtures/faults` holds, compiled once for all tests of a process.
@@ -28,4 +29,38 @@ package enum InjectedFaults {
   }
 
   private static let compiled = Mutex<[String: TemporaryFolder]>([:])
+}
+
+/// A disk that hangs from a moment on, for those who run in its environment: each of their calls of one kind waits until
+/// it is let go on.
+package final class HangingDisk: Sendable {
+  private let folder: TemporaryFolder
+  /// What the program that is tested gets.
+  package let environment: [String: String?]
+  private let writer = Mutex<Int32>(-1)
+
+  /// Makes one that works.
+  /// - Parameters:
+  ///   - path: what lies below it is on the disk.
+  ///   - call: `write` or `fsync`.
+  ///   - ending: the files whose path ends so; nil is all.
+  package init(below path: String, _ call: String, files ending: String? = nil) throws {
+    folder = try TemporaryFolder()
+    environment = [
+      "LD_PRELOAD": try InjectedFaults.library("fail-call"), "FAIL_CALL": call, "FAIL_AT": "1", "FAIL_UNDER": path,
+      "FAIL_WHEN": folder.file("begin"), "FAIL_HOLD": folder.file("gate"), "FAIL_ENDS": ending,
+    ]
+    guard mkfifo(folder.file("gate"), 0o600) == 0 else { throw TestFailure("mkfifo") }
+  }
+
+  deinit { writer.withLock { _ = close($0) } }
+
+  /// Has it hang.
+  package func hang() throws { try writeFile(folder.file("begin"), []) }
+
+  /// Lets all go on that hang, and those that come later.
+  package func goOn() {
+    // Open for both, it waits for nobody; as long as it is, nobody waits for it.
+    writer.withLock { $0 = open(folder.file("gate"), O_RDWR | O_CLOEXEC) }
+  }
 }

@@ -75,7 +75,9 @@ package struct RecordingArguments: ParsableArguments {
       "Keep nothing, and hold the last T in memory: recorder save keeps it, recorder publish all from then on.",
       valueName: "T"))
   package var hold: TimeSpan?
-  @Option(help: ArgumentHelp("Hold at most so many bytes with --hold; 512M when absent.", valueName: "SIZE"))
+  @Option(
+    settings: ["hold.memory"],
+    help: ArgumentHelp("Hold at most so many bytes with --hold; 512M when absent.", valueName: "SIZE"))
   package var memory: ByteSize?
   @Option(
     settings: ["limits.duration"],
@@ -140,10 +142,16 @@ package struct RecordingArguments: ParsableArguments {
     settings: ["storage.end-below"],
     help: ArgumentHelp("End the recording, or do not begin it, when the disk has less left.", valueName: "SIZE"))
   package var minFree = ByteSize(bytes: StorageOptions().endBelow)
+  @Option(
+    settings: ["storage.timeout"],
+    help: ArgumentHelp("End the recording when the disk has taken nothing for this time.", valueName: "T"))
+  package var diskTimeout = TimeSpan(nanoseconds: StorageOptions.standardTimeout)
 
   package init() {}
   package func validate() throws(RecorderError) {
-    if memory != nil, hold == nil {
+    if let memory { try HoldOptions.check(memory: memory.bytes) }
+    // The configuration's is for those that hold.
+    if $memory.isGiven, memory != nil, hold == nil {
       throw RecorderError(.usage, "--memory needs --hold.", hint: "Write --hold 5m --memory 512M.")
     }
     try options.check()
@@ -179,6 +187,7 @@ package struct RecordingArguments: ParsableArguments {
     options.storage.syncInterval = sync.nanoseconds
     options.storage.warnBelow = warnFree.bytes
     options.storage.endBelow = minFree.bytes
+    if diskTimeout.nanoseconds != StorageOptions.standardTimeout { options.storage.timeout = diskTimeout.nanoseconds }
     if let hold {
       var ring = HoldOptions(span: hold.nanoseconds)
       if let memory { ring.memory = memory.bytes }

@@ -14,6 +14,8 @@ struct AudioMixLoop: ~Copyable {
   private let epoch: Int64
   private let buses: [AudioBus]
   private let emit: @Sendable (consuming Packet, Int) -> Void
+  /// Since when a held capture is held; nil when all is kept.
+  private let heldSince: @Sendable () -> Timestamp?
   private let sum: UnsafeMutableBufferPointer<Float>
   /// One input's part of the sum.
   private let part: UnsafeMutableBufferPointer<Float>
@@ -34,7 +36,7 @@ struct AudioMixLoop: ~Copyable {
 
   init(
     tracks: [AudioTrack], limiter: consuming Limiter, shared: AudioShared, epoch: Int64,
-    emit: @escaping @Sendable (consuming Packet, Int) -> Void
+    emit: @escaping @Sendable (consuming Packet, Int) -> Void, heldSince: @escaping @Sendable () -> Timestamp?
   ) {
     let reporter = shared.reporter
     buses = shared.inputs.map { input in
@@ -44,7 +46,7 @@ struct AudioMixLoop: ~Copyable {
     sum = .allocate(capacity: step * AudioFormat.mix.channels)
     part = .allocate(capacity: step * AudioFormat.mix.channels)
     gains = shared.inputs.map { AudioGainRamp($0.gain) }
-    (self.tracks, self.shared, self.epoch, self.emit) = (tracks, shared, epoch, emit)
+    (self.tracks, self.shared, self.epoch, self.emit, self.heldSince) = (tracks, shared, epoch, emit, heldSince)
     self.limiter = limiter
   }
 
@@ -116,26 +118,29 @@ struct AudioMixLoop: ~Copyable {
     target.update(repeating: 0, count: samples)
     for (index, input) in shared.inputs.enumerated() {
       own.update(repeating: 0, count: samples)
-      buses[index].take(count, addingTo: own, because: input.outage)
+      let time = epoch + Timestamp(frame: position).nanoseconds
+      buses[index].take(count, addingTo: own, because: input.outage(at: time))
       shared.quiet.silence(own, input.index, from: position, count: count)
       try write(UnsafeBufferPointer(start: own, count: samples), to: 1 + index)
       gains[index].add(own, to: target, from: position, count: count)
     }
-    let (tracks, emit) = (tracks, emit)
+    let (tracks, emit, start) = (tracks, emit, heldSince())
     try limiter.process(UnsafeBufferPointer(start: target, count: samples)) { (limited) throws(RecorderError) in
-      try tracks[0].write(limited) { packet in emit(packet, 0) }
+      try tracks[0].write(limited, heldSince: start) { packet in emit(packet, 0) }
     }
   }
 
   private func write(_ samples: UnsafeBufferPointer<Float>, to index: Int) throws(RecorderError) {
-    try tracks[index].write(samples) { packet in emit(packet, index) }
+    try tracks[index].write(samples, heldSince: heldSince()) { packet in emit(packet, index) }
   }
 
   private mutating func finish() throws(RecorderError) {
-    let (tracks, emit) = (tracks, emit)
+    let (tracks, emit, start) = (tracks, emit, heldSince())
     try limiter.finish { (limited) throws(RecorderError) in
-      try tracks[0].write(limited) { packet in emit(packet, 0) }
+      try tracks[0].write(limited, heldSince: start) { packet in emit(packet, 0) }
     }
-    for (index, track) in tracks.enumerated() { try track.finish { packet in emit(packet, index) } }
+    for (index, track) in tracks.enumerated() {
+      try track.finish(heldSince: start) { packet in emit(packet, index) }
+    }
   }
 }

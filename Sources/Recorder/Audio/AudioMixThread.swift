@@ -9,6 +9,7 @@ final class AudioMixThread: Sendable {
   private struct Start: Sendable {
     let epoch: Int64
     let emit: @Sendable (consuming Packet, Int) -> Void
+    let heldSince: @Sendable () -> Timestamp?
     let fail: @Sendable (RecorderError) -> Void
   }
 
@@ -17,27 +18,26 @@ final class AudioMixThread: Sendable {
   private let thread: WorkerThread
   private let start = BoundedQueue<Start>(capacity: 1)
   private let failure = BoundedQueue<RecorderError>(capacity: 1)
-  private let measured = Measured()
-
-  private final class Measured: Sendable { let sound = Mutex<[Manifest.Sound]>([]) }
+  /// What is heard of the mix and of each input.
+  let heard: [HeardSound]
 
   /// Opens the encoders on its thread.
   /// - Throws: `RecorderError` (unavailable, usage) when there is no such encoder or it refuses its settings.
   init(_ shared: AudioShared, _ options: AudioOptions) throws(RecorderError) {
-    let opened = BoundedQueue<Result<[StreamDescription], RecorderError>>(capacity: 1)
-    let (start, failure, measured) = (start, failure, measured)
+    let opened = BoundedQueue<Result<([StreamDescription], [HeardSound]), RecorderError>>(capacity: 1)
+    let (start, failure) = (start, failure)
     thread = try WorkerThread(name: "mix") {
       var fail: (@Sendable (RecorderError) -> Void)?
       do throws(RecorderError) {
         let limiter = try Limiter()
         let tracks = try Self.tracks(of: shared.inputs, options)
-        _ = opened.push(.success(tracks.compactMap(\.stream)))
+        _ = opened.push(.success((tracks.compactMap(\.stream), tracks.map(\.heard))))
         guard let session = start.pop() else { return }
         shared.isMixing.store(true, ordering: .relaxed)
         fail = session.fail
         var loop = AudioMixLoop(
-          tracks: tracks, limiter: limiter, shared: shared, epoch: session.epoch, emit: session.emit)
-        defer { measured.sound.withLock { $0 = tracks.map(\.statistics) } }
+          tracks: tracks, limiter: limiter, shared: shared, epoch: session.epoch, emit: session.emit,
+          heldSince: session.heldSince)
         try loop.run()
       } catch {
         // Whichever of the three is there.
@@ -47,7 +47,7 @@ final class AudioMixThread: Sendable {
       }
     }
     guard let answer = opened.pop() else { throw RecorderError(.brokenInvariant, "The mix did not answer.") }
-    streams = try answer.get()
+    (streams, heard) = try answer.get()
   }
 
   /// The mix, and each input; one that is alone is no track of its own, since it would be the mix again.
@@ -58,15 +58,12 @@ final class AudioMixThread: Sendable {
     return tracks
   }
 
-  /// What was heard of the mix and of each input; empty until the mix has ended.
-  var statistics: [Manifest.Sound] { measured.sound.withLock { $0 } }
-
   /// Begins to mix; later calls do nothing.
   func start(
     epoch: Int64, emit: @escaping @Sendable (consuming Packet, Int) -> Void,
-    fail: @escaping @Sendable (RecorderError) -> Void
+    heldSince: @escaping @Sendable () -> Timestamp?, fail: @escaping @Sendable (RecorderError) -> Void
   ) {
-    _ = start.tryPush(Start(epoch: epoch, emit: emit, fail: fail))
+    _ = start.tryPush(Start(epoch: epoch, emit: emit, heldSince: heldSince, fail: fail))
     start.close()
   }
 

@@ -83,14 +83,15 @@ package final class AudioPipeline: Sendable {
   ///     first sample is heard at the epoch.
   ///   - report: takes events (warning, device, gap), on any of the sound's threads.
   ///   - advise: takes warnings of sound that is there and most likely not as it was meant: silent, muted, clipped.
+  ///   - heldSince: since when a held capture is held; nil when all is kept. Asked on the mix thread.
   ///   - fail: takes what ended the mix before its time, on the mix thread.
   package func start(
     epoch: Int64, emit: @escaping @Sendable (consuming Packet, Int) -> Void,
     report: @escaping @Sendable (Event) -> Void, advise: @escaping @Sendable (Event) -> Void,
-    fail: @escaping @Sendable (RecorderError) -> Void
+    heldSince: @escaping @Sendable () -> Timestamp? = { nil }, fail: @escaping @Sendable (RecorderError) -> Void
   ) {
     shared.reporter.start(epoch: epoch, report: report, advise: advise)
-    mix.start(epoch: epoch, emit: emit, fail: fail)
+    mix.start(epoch: epoch, emit: emit, heldSince: heldSince, fail: fail)
   }
 
   /// Says where the track is to end, as soon as that is known: what ends before the sound may take a while.
@@ -135,8 +136,16 @@ package final class AudioPipeline: Sendable {
   /// By how many dB each of `inputs` is louder in the mix than its device delivers it.
   var gains: [Double] { shared.inputs.map(\.gain.decibels) }
 
-  /// What was heard: the mix, then each input. Complete after `stop`.
-  package var statistics: [Manifest.Sound] { mix.statistics }
+  /// What was heard of all that is kept: the mix, then each input. Complete after `stop`.
+  package var statistics: [Manifest.Sound] { mix.heard.map(\.all) }
+
+  /// What was heard of a held capture from `start` to `end`, as far as it is held: the mix, then each input.
+  func heard(from start: Timestamp, to end: Timestamp) -> [Manifest.Sound] {
+    mix.heard.map { $0.measure(from: start, to: end) }
+  }
+
+  /// Keeps all of a held capture that is heard from `start` on: the statistics are of that.
+  func keepHeard(from start: Timestamp) { for sound in mix.heard { sound.keep(from: start) } }
 
   /// Makes `input`, or every input when it is nil, silent from `time` on.
   func silence(_ input: String?, from time: Timestamp, because cause: AudioQuiet.Cause) {
@@ -160,7 +169,7 @@ package final class AudioPipeline: Sendable {
   }
 
   /// The gaps of inputs that are switched off, or whose device is not there, as far as they have come at `time`.
-  func openGaps(at time: Timestamp, epoch: Int64) -> [Gap] {
+  package func openGaps(at time: Timestamp, epoch: Int64) -> [Gap] {
     shared.inputs.compactMap { input -> Gap? in
       let off = input.offSince
       guard off != nil || !input.isLive.load(ordering: .relaxed) else { return nil }

@@ -11,6 +11,8 @@ final class AudioTrack {
   let frameSize: Int
   private var encoder: AudioEncoder?
   private var meter: LoudnessMeter
+  /// What was heard of it.
+  let heard: HeardSound
   /// Frames written so far.
   private var position: Int64 = 0
 
@@ -19,6 +21,7 @@ final class AudioTrack {
   init(_ name: String, _ options: AudioOptions, isTrack: Bool) throws(RecorderError) {
     meter = try LoudnessMeter()
     self.name = name
+    heard = HeardSound(name)
     guard isTrack else {
       encoder = nil
       (stream, frameSize) = (nil, 0)
@@ -30,21 +33,21 @@ final class AudioTrack {
   }
 
   /// Measures and encodes `samples`, which follow the ones before.
+  /// - Parameter start: since when a held capture is held; nil when all is kept.
   /// - Throws: `RecorderError` when the encoder fails.
-  func write(_ samples: UnsafeBufferPointer<Float>, emit: (consuming Packet) -> Void) throws(RecorderError) {
-    meter.add(samples)
+  func write(
+    _ samples: UnsafeBufferPointer<Float>, heldSince start: Timestamp?, emit: (consuming Packet) -> Void
+  ) throws(RecorderError) {
+    meter.add(samples) { block in heard.add(block, heldSince: start) }
     try encoder?.encode(samples, at: position, emit: emit)
     position += Int64(samples.count / AudioFormat.mix.channels)
   }
 
-  /// Encodes what does not fill a packet.
+  /// Measures and encodes what does not fill a block or a packet.
   /// - Throws: `RecorderError` when the encoder fails.
-  func finish(emit: (consuming Packet) -> Void) throws(RecorderError) { try encoder?.finish(emit: emit) }
-
-  /// What was heard so far.
-  var statistics: Manifest.Sound {
-    Manifest.Sound(
-      name: name, silentShare: meter.silentShare, peak: meter.peak, loudness: meter.loudness)
+  func finish(heldSince start: Timestamp?, emit: (consuming Packet) -> Void) throws(RecorderError) {
+    meter.finish { block in heard.add(block, heldSince: start) }
+    try encoder?.finish(emit: emit)
   }
 }
 

@@ -12,6 +12,8 @@ final class PipelineHealth: Sendable {
     var stall: (stage: String, since: Int64)?
     var message: String?
     var pace = PaceWatch()
+    /// Whether the sources have been told to stop: what they do is no sign of anything any more.
+    var isEnding = false
   }
 
   private let control: PipelineControl
@@ -22,14 +24,18 @@ final class PipelineHealth: Sendable {
   private let report: @Sendable (Event) -> Void
   private let found = Mutex(Found())
   private let others = Mutex<[@Sendable () -> RecorderStatus.Stage]>([])
+  private let watchers = Mutex<[@Sendable (Int64) -> Void]>([])
   private let end: WakeSignal
   private let thread = Mutex<WorkerThread?>(nil)
 
   /// A stage that gave no sign of life for so many ns hangs: three times what the slowest sign takes, and early enough
   /// to be told within two seconds.
   static let patience: Int64 = 1_500_000_000
-  /// A stage of the picture that hangs for so many ns is not waited for any longer: the recording ends, and says why. A
-  /// server that swaps or a debugger that holds it comes back sooner.
+  /// A disk that is made to take what the system has for so many ns is slower than what is recorded needs: 5 s of a large,
+  /// busy screen are 50 MB, which a bad USB stick takes in that time.
+  static let syncPatience: Int64 = 10_000_000_000
+  /// A grab or encode thread that hangs for so many ns is not waited for any longer: the recording ends, and says why. A
+  /// server that swaps or a debugger that holds it comes back sooner. For the disk there is `DiskPatience`.
   static let lastPatience: Int64 = 60_000_000_000
   /// Encoded frames that wait for so many ns wait for the disk: it usually has them within one.
   private static let diskDelay: Int64 = 1_000_000_000
@@ -51,16 +57,28 @@ final class PipelineHealth: Sendable {
   /// Begins to look by itself.
   func start() throws(RecorderError) {
     let worker = try WorkerThread(name: "health") { [self] in
-      while !end.wait(until: nextLook) { look() }
+      while !end.wait(until: nextLook) {
+        look()
+        let now = MonotonicClock.now()
+        for watch in watchers.withLock({ $0 }) { watch(now) }
+      }
     }
     thread.withLock { $0 = worker }
   }
 
-  /// Stops looking, and ends what hangs then; later calls do nothing.
-  func stop() {
-    end.notify()
+  /// Takes no sign of the stages as one of a fault any more, and ends what hangs now; later calls do nothing.
+  func willStop() {
     restart?.stop()
-    found.withLock { found in follow(nil, &found, at: MonotonicClock.now(), goesOn: false) }
+    found.withLock { found in
+      found.isEnding = true
+      follow(nil, &found, at: MonotonicClock.now(), goesOn: false)
+    }
+  }
+
+  /// Stops looking; later calls do nothing.
+  func stop() {
+    willStop()
+    end.notify()
     thread.withLock { thread in
       defer { thread = nil }
       return thread
@@ -79,6 +97,19 @@ final class PipelineHealth: Sendable {
   /// Adds a stage that the pipeline does not know; one that hangs is shown, and makes no recording a bad one.
   func add(_ stage: @escaping @Sendable () -> RecorderStatus.Stage) { others.withLock { $0.append(stage) } }
 
+  /// Has `watch` called whenever it looks, with the time in monotonic ns, on its thread, until it stops.
+  func watch(_ watch: @escaping @Sendable (Int64) -> Void) { watchers.withLock { $0.append(watch) } }
+
+  /// The stretch in which a stage of the picture hangs, as far as it has come at `time`.
+  func openGaps(at time: Timestamp) -> [Gap] {
+    look()
+    return found.withLock { found in
+      guard let stall = found.stall else { return [] }
+      let start = Timestamp(nanoseconds: max(0, stall.since - control.epoch))
+      return start < time ? [Self.gap(stall.stage, from: start, to: time)] : []
+    }
+  }
+
   /// The stages, from the source on.
   func stages() -> [RecorderStatus.Stage] {
     look() + others.withLock { $0 }.map { $0() }
@@ -90,6 +121,7 @@ final class PipelineHealth: Sendable {
     found.withLock { found in
       let now = MonotonicClock.now()
       let stages = pipelineStages(at: now)
+      if found.isEnding { return stages }
       // What hangs last in the order of the stages is what those before it wait for.
       let picture = stages.prefix(3).last { $0.state == .stalled }
       let sound = stages.dropFirst(3).first { $0.state != .ok }
@@ -133,12 +165,14 @@ final class PipelineHealth: Sendable {
       if found.stall == nil { found.stall = (picture.name, now - picture.age) }
     } else if let stall = found.stall {
       found.stall = nil
-      let (start, end) = (max(0, stall.since - control.epoch), now - control.epoch)
-      let gap = Gap(
-        track: Track.video, start: Timestamp(nanoseconds: start), end: Timestamp(nanoseconds: end),
-        reason: "\(stall.stage) stalled")
+      let start = Timestamp(nanoseconds: max(0, stall.since - control.epoch))
+      let gap = Self.gap(stall.stage, from: start, to: Timestamp(nanoseconds: now - control.epoch))
       report(Event(time: gap.end, kind: .gap, gap: gap, text: goesOn ? "The picture is recorded again." : nil))
     }
+  }
+
+  private static func gap(_ stage: String, from start: Timestamp, to end: Timestamp) -> Gap {
+    Gap(track: Track.video, start: start, end: end, reason: "\(stage) stalled")
   }
 
   private func tell(_ text: String, at now: Int64) {
@@ -149,7 +183,7 @@ final class PipelineHealth: Sendable {
     var stages = [
       RecorderStatus.Stage("grab", since: control.heartbeat.load(ordering: .relaxed), at: now),
       RecorderStatus.Stage("encode", since: control.encodingSince.load(ordering: .relaxed), at: now),
-      RecorderStatus.Stage("mux", since: control.writingSince.load(ordering: .relaxed), at: now),
+      RecorderStatus.Stage("mux", since: control.diskSince, at: now),
     ]
     func time(_ value: Int64) -> Timestamp? { value < 0 ? nil : Timestamp(nanoseconds: value) }
     stages[0].last = time(control.lastFrame.load(ordering: .relaxed))
@@ -157,7 +191,18 @@ final class PipelineHealth: Sendable {
     stages[1].last = time(control.lastEncoded.load(ordering: .relaxed))
     stages[2].last = time(control.lastWritten.load(ordering: .relaxed))
     stages[2].bytes = control.bytes.load(ordering: .relaxed)
-    guard let audio else { return stages }
+    stages += soundStages(at: now)
+    // What is held is on no disk.
+    if controls.isHeld { return stages }
+    var disk = RecorderStatus.Stage("disk", since: control.syncingSince.load(ordering: .relaxed), at: now)
+    disk.state = disk.age > Self.syncPatience ? .stalled : .ok
+    return stages + [disk]
+  }
+
+  private func soundStages(at now: Int64) -> [RecorderStatus.Stage] {
+    guard let audio else { return [] }
+    func time(_ value: Int64) -> Timestamp? { value < 0 ? nil : Timestamp(nanoseconds: value) }
+    var stages: [RecorderStatus.Stage] = []
     for ((name, level), (last, gain)) in zip(zip(audio.inputs, audio.levels), zip(audio.lastSound, audio.gains)) {
       // One that is switched off is not missed.
       guard last.isOn else { continue }
@@ -177,6 +222,7 @@ final class PipelineHealth: Sendable {
     case "grab": "The X server does not answer: no picture is recorded until it does."
     case "encode": "The encoder hangs: no picture is recorded until it goes on."
     case "mux": "The disk takes nothing: no picture is recorded until it does."
+    case "disk": "The disk does not confirm what it was given: a power cut would cost it."
     case ControlRequest.Input.microphone.rawValue: "The microphone delivers nothing; it is tried again."
     default: "The application sound delivers nothing; it is tried again."
     }

@@ -15,14 +15,18 @@ extension RecordingSession {
     package let session: SessionID?
   }
 
-  /// Carries `request` out. The answer comes at once, except a split's, which comes when the new file has begun, and a
+  /// Carries `request` out. The answer comes when the session's events tell of it, except a split's, which comes when the new file has begun, and a
   /// save's and a publication's, which come when the session has what it is to have.
   /// - Parameter answer: told what was done, or why it was not.
   package nonisolated func perform(
     _ request: ControlRequest, answer: @escaping @Sendable (Result<Effect, RecorderError>) -> Void
   ) {
     let (controls, sink) = (parts.controls, parts.sink)
-    func tell(_ time: Timestamp) { answer(.success(Effect(time: sink.sessionTime(time), session: nil))) }
+    // What was acknowledged is in the session, even when the recorder is killed the next moment.
+    func tell(_ time: Timestamp) {
+      let effect = Effect(time: sink.sessionTime(time), session: nil)
+      sink.whenWritten { failure in answer(failure.map { .failure($0) } ?? .success(effect)) }
+    }
     do throws(RecorderError) {
       switch request.command {
       case .pause: tell(try controls.pause())
@@ -106,7 +110,7 @@ extension RecordingSession {
     status.lastFrame = lastFrame < 0 ? nil : parts.sink.sessionTime(Timestamp(nanoseconds: lastFrame))
     let bytes = control.bytes.load(ordering: .relaxed)
     if status.hold == nil { (status.segments, status.bytes) = (control.segments.load(ordering: .relaxed), bytes) }
-    if let free = archive.bytesFree() {
+    if let free = parts.room.free {
       let storage = parts.options.storage
       (status.diskFree, status.isDiskLow) = (free, free < storage.warnBelow)
       if bytes > 0, let elapsed = status.elapsed {

@@ -37,6 +37,9 @@ final class SessionControls: Sendable {
   /// What it is doing, and one sentence why when something is wrong.
   var current: (state: RecordingState, message: String?) { state.withLock { ($0.machine.state, $0.message) } }
 
+  /// Whether nothing is kept until somebody asks for it.
+  var isHeld: Bool { state.withLock { $0.machine.isHeld } }
+
   /// Whether `input` is silent because it was told to be.
   func isMuted(_ input: ControlRequest.Input) -> Bool { state.withLock { $0.mutedSince[input] != nil } }
 

@@ -65,6 +65,8 @@ struct CaptureRing<Payload: ~Copyable>: ~Copyable {
   var bytes: Int { packetBytes + events.bytes }
   /// The first picture's time; nil when nothing is held.
   var start: Timestamp? { keyframes.count > 0 ? keyframes[0] : nil }
+  /// Since when something is held, or somebody still counts on it.
+  var keptSince: Timestamp { min(start ?? newest, pins.values.min() ?? newest) }
   /// Where the newest packet of any stream begins.
   var end: Timestamp { newest }
   /// Where the newest picture is; nil when nothing is held.

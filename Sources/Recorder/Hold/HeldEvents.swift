@@ -6,11 +6,20 @@ struct HeldEvents: ~Copyable {
   private var before = StateInForce()
   /// What the events count for.
   private(set) var bytes = 0
+  /// How many were added so far, those that were given up too.
+  private(set) var total = 0
 
   /// Adds an event; those that tell of a stretch come after its end, so times are not strictly in order.
   mutating func append(_ event: Event) {
     log.append(event)
     bytes += event.heldBytes
+    total += 1
+  }
+
+  /// Those that were added after the first `count`, as far as they are held.
+  func added(after count: Int) -> [Event] {
+    let first = max(0, log.count - (total - count))
+    return (first..<log.count).map { log[$0] }
   }
 
   /// Gives up the events before `time`; what they put in force stays known.

@@ -20,9 +20,7 @@ final class HoldKeeper: Sendable {
   }
 
   private struct State {
-    var threads: [Int: WorkerThread] = [:]
-    /// Those whose work is done; they are joined by the next one.
-    var finished: Set<Int> = []
+    var tasks: [Int: KeepTask] = [:]
     var lastNumber = 0
     var isClosed = false
     var isPublishing = false
@@ -43,6 +41,8 @@ final class HoldKeeper: Sendable {
   private let mux: MuxPipeline
   /// The gaps that have not ended yet, at a time.
   private let openGaps: @Sendable (Timestamp) -> [Gap]
+  /// What was heard from one time to another; nil without sound.
+  private let heard: @Sendable (Timestamp, Timestamp) -> [Manifest.Sound]?
   /// Told when the capture has become a recording.
   private let published: @Sendable (OpenSession) -> Void
   private let state = Mutex(State())
@@ -55,10 +55,11 @@ final class HoldKeeper: Sendable {
   init(
     ring: HoldRing, sink: CaptureSink, recipe: SessionRecipe, control: PipelineControl, video: VideoPipeline,
     mux: MuxPipeline, openGaps: @escaping @Sendable (Timestamp) -> [Gap],
+    heard: @escaping @Sendable (Timestamp, Timestamp) -> [Manifest.Sound]?,
     published: @escaping @Sendable (OpenSession) -> Void
   ) {
     (self.ring, self.sink, self.recipe, self.control, self.video, self.mux) = (ring, sink, recipe, control, video, mux)
-    (self.openGaps, self.published) = (openGaps, published)
+    (self.openGaps, self.heard, self.published) = (openGaps, heard, published)
   }
 
   /// What the capture was saved as when it ended; nil when it was not.
@@ -92,11 +93,18 @@ final class HoldKeeper: Sendable {
       taken()
       answer(result)
     }
-    start("save", answerLast) { [self] () throws(RecorderError) in
+    start("save", answerLast) { [self] (disk) throws(RecorderError) in
       let span = try self.span(of: wish, until: Timestamp(nanoseconds: now - control.epoch))
       taken()
-      let (id, _) = try SpanWriter(recipe: recipe, log: control.log).write(
-        span, title: wish.title, tags: wish.tags, .saved, droppedFrames: ring.droppedFrames(since: span.start))
+      disk.isAtWork = true
+      let id = try SpanWriter(recipe: recipe, log: control.log).write(
+        span, title: wish.title, tags: wish.tags, .saved, droppedFrames: ring.droppedFrames(since: span.start),
+        sound: heard(span.start, span.end)
+      ).manifest.id
+      if disk.isGivenUp {
+        try ArchiveReader(recipe.archive).delete(id)
+        throw Self.tooLate
+      }
       control.log?.note(.info, .archive, "A part of what is held was saved.", ["session": "\(id)"])
       return RecordingSession.Effect(time: span.end, session: id)
     }
@@ -116,10 +124,12 @@ final class HoldKeeper: Sendable {
       if case .failure = result { state.withLock { $0.isPublishing = false } }
       answer(result)
     }
-    start("publish", answerLast) { [self] () throws(RecorderError) in try publish(wish, at: now) }
+    start("publish", answerLast) { [self] (disk) throws(RecorderError) in try publish(wish, at: now, disk) }
   }
 
-  private func publish(_ wish: Wish, at now: Timestamp) throws(RecorderError) -> RecordingSession.Effect {
+  private func publish(
+    _ wish: Wish, at now: Timestamp, _ disk: KeepTask.Disk
+  ) throws(RecorderError) -> RecordingSession.Effect {
     guard let pin = ring.pin(at: Timestamp(nanoseconds: max(0, now.nanoseconds - (wish.last ?? 0)))) else {
       throw Self.nothing
     }
@@ -127,13 +137,30 @@ final class HoldKeeper: Sendable {
     // Saves that were asked for before have their stretch first: the ring runs out then.
     for stretch in state.withLock({ Array($0.stretches.values) }) { _ = stretch.pop() }
     let (held, format, before) = ring.beginning(at: pin.start)
+    disk.isAtWork = true
     let new = try recipe.makeSession(
       at: pin.start, format: format, state: held, before: before, title: wish.title, tags: wish.tags)
+    // The mux thread's work from here on.
+    disk.isAtWork = false
+    if disk.isGivenUp {
+      new.session.discard(in: recipe.archive)
+      throw Self.tooLate
+    }
+    let track: EventTrack
+    do throws(RecorderError) { track = try EventTrack(new.session.writer, control) } catch {
+      new.session.discard(in: recipe.archive)
+      throw error
+    }
     let done = BoundedQueue<RecorderError?>(capacity: 1)
-    let isOffered = sink.offer(CaptureSink.Publication(new: new) { error in _ = done.tryPush(error) })
+    let publication = CaptureSink.Publication(new: new, track: track) { error in _ = done.tryPush(error) }
+    let isOffered = sink.offer(publication)
     mux.wake()
     if let error = isOffered ? done.pop() ?? nil : SessionControls.ending {
-      if sink.session == nil { new.session.discard(in: recipe.archive) }
+      if sink.session == nil {
+        _ = track.finish()
+        // Of a disk that hangs nothing can be taken away.
+        if control.diskError == nil { new.session.discard(in: recipe.archive) }
+      }
       throw error
     }
     published(new.session)
@@ -145,25 +172,48 @@ final class HoldKeeper: Sendable {
   /// - Returns: the session, and what went wrong; no session when nothing was held.
   func saveRest(
     until end: Timestamp, _ reason: Manifest.Reason, message: String?
-  ) -> (id: SessionID?, error: RecorderError?) {
+  ) -> (manifest: Manifest?, error: RecorderError?) {
     do throws(RecorderError) {
       guard let span = try ring.span(from: .zero, to: end, open: openGaps(end)) else { return (nil, nil) }
-      let (id, error) = try SpanWriter(recipe: recipe, log: control.log).write(
-        span, reason, message: message, droppedFrames: ring.droppedFrames(since: span.start), keepsPart: true)
-      state.withLock { $0.last = id }
-      return (id, error)
+      let saved = BoundedQueue<Result<(Manifest, RecorderError?), RecorderError>>(capacity: 1)
+      let thread = try WorkerThread(name: "save") { [self] in
+        let result = Result { () throws(RecorderError) in
+          try SpanWriter(recipe: recipe, log: control.log).write(
+            span, reason, message: message, droppedFrames: ring.droppedFrames(since: span.start),
+            sound: heard(span.start, span.end), keepsPart: true)
+        }
+        _ = saved.tryPush(result.map { ($0.manifest, $0.error) })
+      }
+      guard thread.join(patience: control.diskPatience), let result = saved.tryPop() else {
+        return (nil, control.giveUpDisk())
+      }
+      let (manifest, error) = try result.get()
+      state.withLock { $0.last = manifest.id }
+      return (manifest, error)
     } catch {
       return (nil, error)
     }
   }
 
-  /// Takes no more wishes, and waits for those underway.
-  func close() {
-    let threads = state.withLock { state in
-      state.isClosed = true
-      return Array(state.threads.values)
+  /// Looks at `now` (monotonic ns) whether a wish is being carried out that the disk hangs on: it is given up, so that
+  /// whoever had it is told, and what is held stays held.
+  func look(at now: Int64) {
+    for task in state.withLock({ Array($0.tasks.values) }) where task.hangs(at: now, for: control.diskPatience) {
+      let error = RecorderError(
+        .writeFailed, "The disk has taken nothing for \(Timestamp(nanoseconds: control.diskTimeout)).",
+        hint: "It is still held: save it again when the disk answers.")
+      control.log?.note(.error, .archive, error.message)
+      task.giveUp(error)
     }
-    for thread in threads { thread.join() }
+  }
+
+  /// Takes no more wishes, and waits for those underway, each as long as the disk is waited for.
+  func close() {
+    let tasks = state.withLock { state in
+      state.isClosed = true
+      return Array(state.tasks.values)
+    }
+    for task in tasks where !task.join(patience: control.diskPatience) { task.giveUp(control.giveUpDisk()) }
   }
 
   /// The stretch that `wish` means, up to the first picture at `time` or later.
@@ -182,24 +232,18 @@ final class HoldKeeper: Sendable {
 
   /// Runs `body` on a thread of its own and gives its outcome to `answer`.
   private func start(
-    _ name: String, _ answer: @escaping Answer,
-    _ body: @escaping @Sendable () throws(RecorderError) -> RecordingSession.Effect
+    _ name: String, _ answer: @escaping Answer, _ body: @escaping KeepTask.Body
   ) {
     do throws(RecorderError) {
       try state.withLock { (state) throws(RecorderError) in
         if state.isClosed { throw SessionControls.ending }
         if sink.session != nil { throw Self.isPublished }
-        for number in state.finished { state.threads.removeValue(forKey: number)?.join() }
-        state.finished = []
-        guard state.threads.count < Self.mostSaves else {
+        state.tasks = state.tasks.filter { !$0.value.isOver }
+        guard state.tasks.count < Self.mostSaves else {
           throw RecorderError(.busy, "\(Self.mostSaves) saves are being written already.", hint: "Try again.")
         }
         state.lastNumber += 1
-        let number = state.lastNumber
-        state.threads[number] = try WorkerThread(name: name) { [self] in
-          do throws(RecorderError) { answer(.success(try body())) } catch { answer(.failure(error)) }
-          self.state.withLock { state in _ = state.finished.insert(number) }
-        }
+        state.tasks[state.lastNumber] = try KeepTask(name, answer, body)
       }
     } catch {
       answer(.failure(error))
@@ -214,6 +258,8 @@ final class HoldKeeper: Sendable {
   private static var isBecoming: RecorderError {
     RecorderError(.busy, "The capture is just becoming a recording.", hint: "Try again.")
   }
+  /// Told nobody: whoever had the wish was told that it failed.
+  private static var tooLate: RecorderError { RecorderError(.busy, "It was given up.") }
   private static var nothing: RecorderError {
     RecorderError(.busy, "Nothing is held yet.", hint: "Try again in a moment.")
   }

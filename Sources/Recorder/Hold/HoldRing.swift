@@ -66,6 +66,7 @@ final class HoldRing: Sendable {
       let bytes = item.packet.byteCount + Self.packetOverhead
       content.ring.append(item, stream: stream, time: time, end: end, isKeyframe: isKeyframe, bytes: bytes)
       if stream == 0, isKeyframe { Self.noteDrops(&content, at: time, control.droppedFrames.load(ordering: .relaxed)) }
+      control.heldSince.store(content.ring.keptSince.nanoseconds, ordering: .relaxed)
       if content.ring.wishesKeyframe() { control.requestKeyframe() }
       if !content.waiters.isEmpty { Self.tellWaiters(&content, stream == 0 ? time : nil) }
     }
@@ -201,9 +202,20 @@ extension HoldRing {
     return (state, format, OpenSession.Counts(frames: frames, dropped: dropped))
   }
 
-  /// The events of a session that begins at `start`, on its time line.
-  func events(from start: Timestamp) -> [Event] {
-    content.withLock { $0.ring.events.session(from: start, to: Timestamp(nanoseconds: .max), open: []) }
+  /// How many events the ring had been given at a moment.
+  struct EventMark: Sendable { fileprivate let count: Int }
+
+  /// The events of a session that begins at `start`, on its time line, and where those that come later begin.
+  func events(from start: Timestamp) -> (events: [Event], mark: EventMark) {
+    content.withLock { content in
+      let events = content.ring.events.session(from: start, to: Timestamp(nanoseconds: .max), open: [])
+      return (events, EventMark(count: content.ring.events.total))
+    }
+  }
+
+  /// The events that were given since `mark`, on the time line of the session that begins at `start`.
+  func events(after mark: EventMark, from start: Timestamp) -> [Event] {
+    content.withLock { $0.ring.events.added(after: mark.count).compactMap { event in event.moved(to: start) } }
   }
 
   /// Gives up what lies before `time`.

@@ -47,7 +47,7 @@ package final class HookRunner: Sendable {
     thread.withLock { $0 = worker }
   }
 
-  /// Writes failures to `log` too from now on, as long as that takes lines.
+  /// Writes failures to `log` too from now on.
   func note(in log: RecorderLog?) { self.log.withLock { $0 = log } }
 
   /// Has the hooks of the message's event run as soon as those before it have ended; returns at once.
@@ -104,7 +104,7 @@ package final class HookRunner: Sendable {
       guard let fault = HookProcess.run(hook, input: input, output: output, limit: limit) else { continue }
       let text = "The hook \"\(hook.words[0].printable(atMost: 60))\" for \(hook.event.rawValue) \(fault)."
       tell(text)
-      log.withLock { $0 }?.note(.warning, .control, text)
+      log.withLock { $0 }?.noteLate(.warning, .control, text)
     }
   }
 }

@@ -12,6 +12,10 @@ package final class RecorderLog: Sendable {
   private let lines: BoundedQueue<LogLine>
   private let desk: LogDesk
   private let thread: WorkerThread
+  /// What became of the thread at the end.
+  private let end = Atomic<End.RawValue>(End.notYet.rawValue)
+
+  private enum End: UInt8 { case notYet, written, hangs }
 
   /// Lines that wait at most for a disk that is slow; those after them are lost.
   private static let mostWaiting = 256
@@ -49,19 +53,33 @@ package final class RecorderLog: Sendable {
     _ = lines.tryPush(LogLine(level, category, message, fields))
   }
 
+  /// Notes it even when the log is finished: what is known only then, as of a hook that the end itself has run, is written
+  /// on the calling thread.
+  func noteLate(_ level: LogEntry.Level, _ category: LogEntry.Category, _ message: String) {
+    let line = LogLine(level, category, message, [:])
+    guard lines.tryPush(line) != nil, end.load(ordering: .acquiring) == End.written.rawValue else { return }
+    desk.write([line])
+  }
+
   /// Writes to `file` from here on, first what was noticed before.
   /// - Parameter epoch: the session's, in monotonic ns.
   func begin(_ file: SessionLog, epoch: Int64) { desk.begin(file, epoch: epoch) }
+
+  /// Writes to `file`, which has the lines of before already, from here on.
+  func goOn(in file: SessionLog, epoch: Int64) { desk.goOn(in: file, epoch: epoch) }
 
   /// The newest lines of the span from `start` to `end` (monotonic ns), as those of a session that began at `epoch`.
   func entries(from start: Int64, to end: Int64, epoch: Int64) -> [LogEntry] {
     desk.lines.filter { $0.monotonic >= start && $0.monotonic <= end }.map { $0.entry(epoch: epoch) }
   }
 
-  /// Writes what is still to be written, as far as the disk takes it; what is noted later is lost.
+  /// Writes what is still to be written, as far as the disk takes it.
   func finish() {
     lines.close()
-    thread.join(until: MonotonicClock.now() + Self.patience)
+    let hasEnded = thread.join(until: MonotonicClock.now() + Self.patience)
+    // Of two calls the first knows.
+    _ = end.compareExchange(
+      expected: End.notYet.rawValue, desired: (hasEnded ? End.written : .hangs).rawValue, ordering: .releasing)
   }
 }
 
@@ -91,15 +109,22 @@ private final class LogDesk: Sendable {
     }
   }
 
+  func goOn(in file: SessionLog, epoch: Int64) {
+    content.withLock { content in (content.file, content.epoch) = (file, epoch) }
+  }
+
   func write(_ lines: [LogLine]) {
     if lines.isEmpty { return }
     let (session, epoch) = content.withLock { content in
       content.lines.append(contentsOf: lines)
       if content.lines.count > Self.mostKept { content.lines.removeFirst(content.lines.count - Self.mostKept) }
-      if let file = content.file { Self.append(lines, to: file, content.epoch) }
       return (content.file?.id, content.epoch)
     }
+    // The journal first: the disk may hang.
     for line in lines { output(line.entry(epoch: epoch == 0 ? line.monotonic : epoch), session) }
+    content.withLock { content in
+      if let file = content.file { Self.append(lines, to: file, content.epoch) }
+    }
   }
 
   /// A log that cannot be written is no reason to stop: what the disk does not take is told by who writes the media.

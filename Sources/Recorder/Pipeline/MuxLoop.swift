@@ -57,6 +57,8 @@ struct MuxLoop: ~Copyable {
       case .closed:
         if let publication = sink.closeOffers() { try publish(publication) }
         guard var files = files.take() else { return (0, 0) }
+        isAtWork()
+        defer { control.writingSince.store(0, ordering: .relaxed) }
         return try files.finish()
       }
       if let publication = sink.takeOffer() { try publish(publication) }
@@ -65,8 +67,11 @@ struct MuxLoop: ~Copyable {
     }
   }
 
+  /// Notes that another call on the disk begins.
+  private func isAtWork() { control.writingSince.store(MonotonicClock.now(), ordering: .relaxed) }
+
   private mutating func take(_ item: consuming MuxItem) throws(RecorderError) {
-    control.writingSince.store(MonotonicClock.now(), ordering: .relaxed)
+    isAtWork()
     let frame = item.stream == VideoEncodeLoop.stream ? item.packet.pts.nanoseconds : nil
     defer { if let frame { control.lastWritten.store(frame, ordering: .relaxed) } }
     if var files = files.take() {
@@ -89,10 +94,17 @@ struct MuxLoop: ~Copyable {
   /// Goes on in a session, which first gets what is held from its beginning on. What is captured meanwhile is put behind
   /// that, so that a slow disk keeps nobody from capturing until the ring is full.
   private mutating func publish(_ publication: CaptureSink.Publication) throws(RecorderError) {
+    defer { sink.didAnswer() }
     guard files == nil, let ring = sink.ring else { return }
     do throws(RecorderError) {
+      isAtWork()
       let begun = try MediaFiles(publication.new, control: control)
-      try sink.publish(publication.new.session)
+      let (events, mark) = ring.events(from: publication.new.session.origin)
+      for event in events {
+        isAtWork()
+        try publication.new.session.writer.append(event)
+      }
+      sink.publish(publication, after: mark)
       files = consume begun
     } catch {
       // The capture is held as before.
@@ -125,7 +137,7 @@ struct MuxLoop: ~Copyable {
     // Attests only what the grab thread saw: a screen it cannot look at is not called still.
     let seen = control.heartbeat.load(ordering: .relaxed)
     guard hasStarted, now - seen < Self.heartbeatTolerance else { return }
-    try sink.append(Event(time: time, kind: .alive))
+    sink.append(Event(time: time, kind: .alive))
     lookForBlackness(at: time)
   }
 
@@ -143,6 +155,7 @@ struct MuxLoop: ~Copyable {
 
   private mutating func flush() throws(RecorderError) {
     guard var files = files.take() else { return }
+    isAtWork()
     try files.flush()
     self.files = consume files
     unflushed = false

@@ -8,8 +8,19 @@ internal import Threading
 final class MuxPipeline: Sendable {
   private let packets: BoundedQueue<MuxItem>
   private let thread: WorkerThread
-  private let result = BoundedQueue<Result<(all: Int64, last: Int64), RecorderError>>(capacity: 1)
+  private let result = BoundedQueue<Ending>(capacity: 1)
   private let control: PipelineControl
+  private let sink: CaptureSink
+
+  /// What became of the thread.
+  private enum Ending: Sendable {
+    /// All was written, or held.
+    case written(all: Int64, last: Int64)
+    /// The disk takes no more.
+    case failed(RecorderError)
+    /// It hangs in a call, and is left alone.
+    case givenUp(RecorderError)
+  }
 
   /// Packets of each stream that may wait for the disk (DESIGN section 5): two seconds of picture at 30 frames a second,
   /// 1.4 of AAC.
@@ -23,14 +34,16 @@ final class MuxPipeline: Sendable {
     _ new: NewSession?, sink: CaptureSink, control: PipelineControl, packets: BoundedQueue<MuxItem>,
     report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
-    (self.packets, self.control) = (packets, control)
+    (self.packets, self.control, self.sink) = (packets, control, sink)
     let opened = BoundedQueue<RecorderError?>(capacity: 1)
     let result = result
     thread = try WorkerThread(name: "mux") {
       do throws(RecorderError) {
         var loop = try MuxLoop(new, sink: sink, control: control, packets: packets, report: report)
         _ = opened.push(nil)
-        _ = result.push(.success(try loop.run()))
+        let bytes = try loop.run()
+        // Nobody asks any more when it was given up.
+        _ = result.tryPush(.written(all: bytes.all, last: bytes.last))
       } catch {
         sink.closeOffers()?.answer(error)
         _ = opened.tryPush(error)
@@ -39,7 +52,7 @@ final class MuxPipeline: Sendable {
         // Nobody must wait for a file that takes no more.
         packets.close()
         while packets.pop() != nil {}
-        _ = result.push(.failure(error))
+        _ = result.tryPush(.failed(error))
       }
     }
     if let error = opened.pop() ?? nil { throw error }
@@ -48,16 +61,24 @@ final class MuxPipeline: Sendable {
   /// Has the thread look at what the sink offers it.
   func wake() { packets.interrupt() }
 
-  /// Writes what is left, finishes the files and joins the thread.
+  /// Gives the thread up, which hangs in a call on the disk: those who hand it packets and those who wait for it go on
+  /// without, because of `error`.
+  func giveUp(_ error: RecorderError) {
+    sink.closeOffers()?.answer(error)
+    packets.close()
+    _ = result.tryPush(.givenUp(error))
+  }
+
+  /// Writes what is left, finishes the files and joins the thread, unless that is given up.
   /// - Returns: the bytes of all files and of the last one, as far as they are known and there are any, and what went
   ///   wrong.
   func finish() -> (bytes: Int64, last: Int64?, error: RecorderError?) {
     packets.close()
     let ended = result.pop()
-    thread.join()
+    if case .givenUp = ended { thread.join(until: 0) } else { thread.join() }
     switch ended {
-    case .success(let bytes): return (bytes.all, bytes.last, nil)
-    case .failure(let error): return (control.bytes.load(ordering: .relaxed), nil, error)
+    case .written(let all, let last): return (all, last, nil)
+    case .failed(let error), .givenUp(let error): return (control.bytes.load(ordering: .relaxed), nil, error)
     case nil: return (0, nil, RecorderError(.brokenInvariant, "The media file's thread did not answer."))
     }
   }

@@ -26,6 +26,9 @@ final class PipelineControl: Sendable {
   /// When the encoder and the file were given what they work on now, in monotonic ns; 0 while they wait for work.
   let encodingSince = Atomic<Int64>(0)
   let writingSince = Atomic<Int64>(0)
+  /// The same of the event track, and of the thread that makes the disk take what the system has.
+  let notingSince = Atomic<Int64>(0)
+  let syncingSince = Atomic<Int64>(0)
   /// Whether the next frame is to be a whole one that needs no other.
   let needsKeyframe = Atomic<Bool>(false)
   /// Nanoseconds after which a picture that does not change is encoded once more as a whole one; `.max` while the file
@@ -33,6 +36,8 @@ final class PipelineControl: Sendable {
   let refreshInterval = Atomic<Int64>(.max)
   /// From when on a picture is wanted whether it changed or not, in monotonic ns; `.max` while nobody wants one.
   let refreshTime = Atomic<Int64>(.max)
+  /// Since when a held capture is held, in ns since the epoch.
+  let heldSince = Atomic<Int64>(0)
   /// Those who wait for a new file.
   let splits = SplitRequests()
   /// The stretch in which no frames are wanted: from its start to its end, which is `.max` while it lasts.
@@ -41,6 +46,10 @@ final class PipelineControl: Sendable {
   let sawPicture = Atomic<Bool>(false)
   /// Told once, when the first packet is on disk; closed when it never will be.
   let started = BoundedQueue<Bool>(capacity: 1)
+  /// How long one call on the disk may take, in ns.
+  let diskTimeout: Int64
+  /// Why the disk is not waited for any longer; nil while it is.
+  private let diskFailure = Mutex<RecorderError?>(nil)
   private let stopTime = Atomic<Int64>(.max)
   private let first = Mutex<RecorderError?>(nil)
   private let failure: AsyncStream<Failure>.Continuation
@@ -57,8 +66,10 @@ final class PipelineControl: Sendable {
 
   /// Makes the control of a recording that begins at `epoch` (monotonic ns).
   /// - Throws: `RecorderError` (systemCall) when no descriptor is left.
-  init(epoch: Int64, log: RecorderLog? = nil) throws(RecorderError) {
-    (self.epoch, self.log) = (epoch, log)
+  init(
+    epoch: Int64, log: RecorderLog? = nil, diskTimeout: Int64 = StorageOptions.standardTimeout
+  ) throws(RecorderError) {
+    (self.epoch, self.log, self.diskTimeout) = (epoch, log, diskTimeout)
     heartbeat = Atomic(epoch)
     wake = try WakeSignal()
     (failures, failure) = AsyncStream.makeStream(of: Failure.self, bufferingPolicy: .bufferingOldest(1))
@@ -103,6 +114,35 @@ final class PipelineControl: Sendable {
 
   /// Whether a frame of `time` (monotonic ns) is wanted.
   func isWanted(at time: Int64) -> Bool { pauseSpan.withLock { $0?.contains(time) } != true }
+
+  /// Since when the file, or the event track, has been in the same call on the disk, in monotonic ns; 0 when neither is.
+  var diskSince: Int64 {
+    let times = [writingSince.load(ordering: .relaxed), notingSince.load(ordering: .relaxed)]
+    return times.filter { $0 != 0 }.min() ?? 0
+  }
+
+  /// Nanoseconds that the disk is waited for: once it was given up, what is still to be tried is given little time.
+  var diskPatience: Int64 { diskError == nil ? diskTimeout : min(diskTimeout, Self.lastChance) }
+  /// A disk that has hung and works again has long taken a manifest.
+  private static let lastChance: Int64 = 1_000_000_000
+
+  /// Why the disk was given up; nil while it was not.
+  var diskError: RecorderError? { diskFailure.withLock { $0 } }
+
+  /// Gives the disk up, which ends the recording; later calls change nothing.
+  /// - Returns: why.
+  @discardableResult
+  func giveUpDisk() -> RecorderError {
+    let error = RecorderError(
+      .writeFailed, "The disk has taken nothing for \(Timestamp(nanoseconds: diskTimeout)): the recording ends.",
+      hint: "What it took before is kept; the next command closes the session when the disk answers again.")
+    let isNew = diskFailure.withLock { failure in
+      defer { failure = failure ?? error }
+      return failure == nil
+    }
+    if isNew { fail(.writeFailed, error) }
+    return error
+  }
 
   /// What the first part to fail reported.
   var firstFailure: RecorderError? { first.withLock { $0 } }

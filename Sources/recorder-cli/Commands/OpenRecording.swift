@@ -23,7 +23,8 @@ struct OpenRecordings {
   /// - Throws: `RecorderError`: sessionNotFound, busy, and what the recorder says.
   static func tell(_ name: String?, _ request: ControlRequest) throws {
     var client = try OpenRecordings().running.connect(name)
-    let response = try client.ask(request, waiting: request.command == .split)
+    // It is answered when the session has it, which takes as long as the disk does.
+    let response = try client.ask(request, waiting: true)
     if let failure = response.failure { throw failure }
     if let time = response.time { try StandardOutput.line(time.description) }
   }

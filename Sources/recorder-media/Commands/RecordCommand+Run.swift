@@ -82,7 +82,10 @@ struct RecordingRun {
     if let manifest = outcome?.manifest {
       if let sentence = Self.sentence(manifest) { Diagnostics.message(sentence) }
       if let head = manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
-      await Self.index(try ArchiveLocation.standard(ProcessInfo.processInfo.environment))
+      // One that is still to be recovered is on a disk that hangs.
+      if manifest.state == .finished {
+        await Self.index(try ArchiveLocation.standard(ProcessInfo.processInfo.environment))
+      }
     }
     if let error = outcome?.error ?? unheard as? RecorderError { throw error }
     if ends.wasInterruptedTwice {

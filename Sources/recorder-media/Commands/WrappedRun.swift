@@ -65,7 +65,10 @@ struct WrappedRun {
     let outcome = await recorder.outcome()
     await early.value
     if let reason = process.failure { Diagnostics.message("\(command.command[0]) cannot be started: \(reason).") }
-    await settle(id, isKept: isKept(output), isSealed: outcome?.manifest?.command?.status == nil)
+    // A session that is still to be recovered is on a disk that hangs.
+    if outcome?.manifest?.state != .recording {
+      await settle(id, isKept: isKept(output), isSealed: outcome?.manifest?.command?.status == nil)
+    }
     if isKept(output) { recorder.announce(saved: id) }
     await recorder.finishHooks()
     messages.close()

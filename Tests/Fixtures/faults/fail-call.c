@@ -1,4 +1,5 @@
-/* Fails the Nth call of one kind on what lies below a folder: LD_PRELOAD it into the program that is tested.
+/* Fails the Nth call of one kind on what lies below a folder, or has it hang: LD_PRELOAD it into the program that is
+   tested.
 
    FAIL_CALL   write, fsync, rename, open, mmap, truncate or unlink; "change" is all of these but mmap, as on a disk that can
                only be read any more, where opening for reading goes on
@@ -7,6 +8,9 @@
    FAIL_ERRNO  the error's number
    FAIL_ONCE   set: that call alone; else that one and all after it
    FAIL_MARK   a file that is made when a call was failed
+   FAIL_WHEN   a file: only calls after it was made count
+   FAIL_ENDS   what the path of the file ends with; every path when it is not set
+   FAIL_HOLD   a FIFO: the call waits until somebody opens it for writing, and is made then, as all after it are
 
    STATVFS     what the file system says of itself, whatever is asked: f_blocks,f_bavail,f_frsize,f_bsize */
 #define _GNU_SOURCE
@@ -29,8 +33,9 @@ static atomic_int calls;
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static int is_under(const char *path) {
-  const char *folder = getenv("FAIL_UNDER");
-  return folder && strncmp(path, folder, strlen(folder)) == 0;
+  const char *folder = getenv("FAIL_UNDER"), *end = getenv("FAIL_ENDS");
+  size_t length = strlen(path), tail = end ? strlen(end) : 0;
+  return folder && strncmp(path, folder, strlen(folder)) == 0 && (!end || (length >= tail && !strcmp(path + length - tail, end)));
 }
 
 static int leads_under(int descriptor) {
@@ -49,14 +54,25 @@ static int at_under(int folder, const char *path) {
 /* Whether this call, which is one of `kind` on the folder, is to fail. */
 static int fails(const char *kind) {
   const char *wanted = getenv("FAIL_CALL"), *at = getenv("FAIL_AT"), *number = getenv("FAIL_ERRNO");
-  if (!wanted || !at || !number) return 0;
+  const char *begin = getenv("FAIL_WHEN"), *hold = getenv("FAIL_HOLD");
+  if (!wanted || !at || (!number && !hold)) return 0;
   if (strcmp(wanted, kind) != 0 && (strcmp(wanted, "change") != 0 || strcmp(kind, "mmap") == 0)) return 0;
+  if (begin && access(begin, F_OK) != 0) return 0;
   int count = atomic_fetch_add(&calls, 1) + 1, first = atoi(at);
   if (count < first || (getenv("FAIL_ONCE") && count > first)) return 0;
   const char *mark = getenv("FAIL_MARK");
   if (mark) {
     int made = NEXT(open)(mark, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     if (made >= 0) close(made);
+  }
+  if (hold) {
+    static atomic_int goes_on;
+    if (!goes_on) {
+      int opened = NEXT(open)(hold, O_RDONLY | O_CLOEXEC);
+      goes_on = 1;
+      if (opened >= 0) close(opened);
+    }
+    return 0;
   }
   errno = atoi(number);
   return 1;
