@@ -1,6 +1,7 @@
 """What encoder settings cost and give on the bench's workloads, which `--quality` is chosen by: processor time, bytes,
 likeness (SSIM) and the share of words that a text recogniser still reads. The same drawn frames are encoded with each
-setting, the settings in turns, so that what else the machine does meets all of them.
+setting, the settings in turns, so that what else the machine does meets all of them. The figures that the present qualities
+were chosen by are in results/, taken on two busy processors: their bytes, likeness and words are exact, their times are not.
 
     scripts/bench quality [--frames N] [--rounds N] [--size WxH] [--workload NAME]... [--output FILE]
 """
