@@ -119,8 +119,9 @@ extension SessionReader {
     }
   }
 
-  /// Nanoseconds that an event may be from after the end: a thread is waited for so long.
-  private static let lateness: Int64 = 1_000_000_000
+  /// Nanoseconds that an event may be from after the end: a busy machine may hear of the end of a duration a second late, and
+  /// a thread is waited for another.
+  private static let lateness: Int64 = 2_000_000_000
 }
 
 extension Manifest {
