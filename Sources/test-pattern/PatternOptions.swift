@@ -31,6 +31,7 @@ struct PatternOptions {
       --input-only          makes a window that takes input and has no pixels
       --class NAME          the window's class and instance (default: test-pattern)
       --transient-for ID    the window that this one is a dialog of, in hexadecimal
+      --leader ID           the window that stands for its application (WM_CLIENT_LEADER), in hexadecimal
       --unmapped            makes the window without showing it
       --log FILE            writes the lines below to FILE instead of standard output
 
@@ -70,6 +71,7 @@ struct PatternOptions {
   var isInputOnly = false
   var className = "test-pattern"
   var owner: UInt32?
+  var leader: UInt32?
   var isMapped = true
   var log: String?
 
@@ -100,6 +102,9 @@ struct PatternOptions {
     case "--transient-for":
       guard value.hasPrefix("0x"), let id = UInt32(value.dropFirst(2), radix: 16) else { return false }
       owner = id
+    case "--leader":
+      guard value.hasPrefix("0x"), let id = UInt32(value.dropFirst(2), radix: 16) else { return false }
+      leader = id
     case "--geometry":
       guard let geometry = Self.geometry(value) else { return false }
       (size, place) = geometry

@@ -64,6 +64,9 @@ struct PatternWindow: ~Copyable {
     if let owner = options.owner {
       setProperty(XCB_ATOM_WM_TRANSIENT_FOR.rawValue, type: XCB_ATOM_WINDOW.rawValue, words: [owner])
     }
+    if let leader = options.leader {
+      setProperty(atom("WM_CLIENT_LEADER"), type: XCB_ATOM_WINDOW.rawValue, words: [leader])
+    }
     // WM_NORMAL_HINTS (ICCCM 4.1.2.3): the place and the size are the user's, so that no window manager picks others.
     var hints = [UInt32](repeating: 0, count: 18)
     hints[0] = 1 | 2

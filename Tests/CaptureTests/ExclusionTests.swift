@@ -83,9 +83,11 @@ import Threading
   }
 
   /// Openings, moves and closings at times that nothing aligns with the grabs, over a ground that changes all the time.
-  @Test(arguments: [false, true]) func noFrameShowsWhatIsExcluded(managed: Bool) throws {
+  @Test(arguments: [(false, false), (true, false), (false, true), (true, true)])
+  func noFrameShowsWhatIsExcluded(managed: Bool, composited: Bool) throws {
     let display = try VirtualDisplay(size: "320x200")
     let manager = managed ? try WindowManager(on: display) : nil
+    let compositor = composited ? try Compositor(on: display) : nil
     let ground = try PatternClient(on: display, ["counter", "--fps", "100", "--geometry", "360x240"])
     let client = try PatternClient(
       on: display, ["color", "--color", "FF00FF", "--title", "Secret", "--geometry", "90x70", "--unmapped"])
@@ -119,7 +121,7 @@ import Threading
       #expect(frames > 5)
     }
     try ground.tell("quit")
-    withExtendedLifetime(manager) {}
+    withExtendedLifetime((manager, compositor)) {}
   }
 
   /// Told by one thread, asked by another.

@@ -199,6 +199,32 @@ import Testing
     withExtendedLifetime(manager) {}
   }
 
+  /// A dialog for all of an application names the root, and the leader that the application's windows have in common.
+  @Test func aDialogOfTheWholeApplicationIsShown() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let root = try #require(
+      try run(["xwininfo", "-root"], environment: display.environment).text.split(separator: " ")
+        .first { $0.hasPrefix("0x") })
+    let leader = try PatternClient(on: display, ["color", "--unmapped", "--geometry", "1x1"])
+    let leaders = ["--leader", "0x\(String(leader.window, radix: 16))"]
+    let owner = try PatternClient(on: display, ["color", "--color", "00FF00", "--geometry", "100x80+50+40"] + leaders)
+    var grabber = try popupGrabber(owner, on: display)
+    #expect(Set(try grabber.next("the window") { _ in true }.pixels) == [0x00FF00])
+    func dialog(_ color: String, _ more: [String]) throws -> PatternClient {
+      try PatternClient(
+        on: display, ["color", "--color", color, "--geometry", "40x20+60+50", "--transient-for", "\(root)"] + more)
+    }
+    // One of another application, in the same place, is not.
+    let foreign = try dialog("0000FF", ["--leader", "0x\(String(owner.window, radix: 16))"])
+    let own = try dialog("FF0000", leaders)
+    _ = try grabber.next("the dialog") {
+      $0.pixels == picture(0x00FF00, 0xFF0000, PixelRect(x: 10, y: 10, width: 40, height: 20))
+    }
+    try own.tell("quit")
+    _ = try grabber.next("the window alone") { Set($0.pixels) == [0x00FF00] }
+    withExtendedLifetime((leader, foreign)) {}
+  }
+
   @Test func withoutDamageThereAreNoPopups() throws {
     let display = try VirtualDisplay(size: "320x200", arguments: ["-extension", "DAMAGE"])
     let client = try client(on: display, "00FF00", "100x80+50+40")

@@ -109,8 +109,8 @@ import Testing
     #expect(error?.message.contains("visual 0x21 (depth \(one.depth), \(one.bits) bits a pixel") == true)
   }
 
-  /// A real server of each depth, with shared memory and without, shows the bars in their colours.
-  @Test(arguments: [8, 15, 16, 24, 30], [nil, "MIT-SHM", "DAMAGE", "Composite", "XFIXES"])
+  /// A real server of each depth, with each extension and without, shows the bars in their colours at their time.
+  @Test(arguments: [8, 15, 16, 24, 30], [nil, "MIT-SHM", "DAMAGE", "Composite", "XFIXES", "RANDR"])
   func barsOfEveryDepth(depth: Int, missing: String?) throws {
     let arguments = missing.map { ["-extension", $0] } ?? []
     let display = try VirtualDisplay(size: "323x201", depth: depth, arguments: arguments)
@@ -122,7 +122,7 @@ import Testing
       #expect(bar == [wanted], "\(bar.map { String($0, radix: 16) })")
     }
     #expect(picture.colors(in: PixelRect(x: 321, y: 0, width: 2, height: 201)) == [0])
-    try client.tell("rect C08020 33x9+100+50")
+    let drawn = try client.tell("rect C08020 33x9+100+50")
     let rect = PixelRect(x: 101, y: 51, width: 33, height: 9)
     let change = try grabber.next("the change") { $0[101, 51] != picture[101, 51] }
     let colors = change.colors(in: rect)
@@ -133,6 +133,8 @@ import Testing
         #expect(abs(Int(found >> shift & 0xFF) - Int(wanted >> shift & 0xFF)) <= tolerance)
       }
     }
+    // Its time is not before it was drawn, nor after what was drawn next.
+    #expect(try drawn < change.time && change.time < client.tell("rect 000000 1x1+0+0"))
     // What is around it is as it was.
     var expected = picture
     for y in rect.y..<rect.maxY { for x in rect.x..<rect.maxX { expected.pixels[y * 323 + x] = change[x, y] } }

@@ -27,7 +27,7 @@ import Testing
   @Test(arguments: [([], false), (["-extension", "DAMAGE"], false), ([], true)])
   func shapeHotSpotAndPlaceAreExact(arguments: [String], isWithoutInput: Bool) throws {
     let display = try VirtualDisplay(size: "320x200", arguments: arguments)
-    let proxy = isWithoutInput ? try AlteredDisplay(of: display, [.without("XInputExtension")]) : nil
+    let proxy = isWithoutInput ? try DisplayProxy(to: display, [.without("XInputExtension")]) : nil
     let client = try PatternClient(on: display, ["color", "--color", "00FF00"])
     try setCursor(on: display)
     try move(to: 100, 50, on: display)

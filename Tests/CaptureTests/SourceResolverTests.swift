@@ -83,7 +83,7 @@ import Testing
     let display = try VirtualDisplay(size: "320x200")
     try run(["xrandr", "-display", display.name, "--setmonitor", "left", "160/40x200/50+0+0", "none"])
     let client = try PatternClient(on: display, ["color", "--color", "FF00FF"])
-    let proxy = try AlteredDisplay(of: display, [.randr12])
+    let proxy = try DisplayProxy(to: display, [.randr12])
     let error = #expect(throws: RecorderError.self) {
       try SourceResolver(display: proxy.name).resolve(.monitor(name: "left"))
     }

@@ -84,9 +84,9 @@ import Testing
   }
 
   /// The screen takes another size three times at 60 frames a second.
-  @Test func theScreenTakesItsModes() throws {
+  @Test(arguments: VirtualDisplay.Kind.allCases) func theScreenTakesItsModes(kind: VirtualDisplay.Kind) throws {
     let largest = PixelSize(width: 2560, height: 1440)
-    let rig = try RecorderRig(display: VirtualDisplay(size: "\(largest)"))
+    let rig = try RecorderRig(display: VirtualDisplay(kind, size: "\(largest)"))
     let display = try #require(rig.display)
     let canvas = PixelSize(width: 1920, height: 1080)
     try display.resize(to: canvas)

@@ -184,14 +184,24 @@ import Testing
     let client = try PatternClient(on: display, ["color", "--color", "C02030"])
     let recording = try rig.record(Self.exact)
     try settle(rig, recording)
+    let epoch = try rig.manifest(recording.id).clock.monotonic
+    func now() -> Int64 { Int64(monotonicSeconds() * 1e9) - epoch }
+    let stopped = now()
     display.server.signal(SIGSTOP)
-    _ = try event("that it stands", rig, recording) { $0.kind == .warning }
+    let warning = try event("that it stands", rig, recording) { $0.kind == .warning }
+    let continued = now()
     display.server.signal(SIGCONT)
-    let gap = try event("the gap", rig, recording) { $0.kind == .gap }
-    try client.tell("color 30C020")
+    let event = try event("the gap", rig, recording) { $0.kind == .gap }
+    let drawn = try client.tell("color 30C020") - epoch
     try settle(rig, recording)
     #expect(try stop(recording).ending == .exit(0))
-    #expect(gap.gap?.track == "video" && gap.gap?.reason == "grab stalled")
+    let gap = try #require(event.gap)
+    #expect(gap.track == "video" && gap.reason == "grab stalled")
+    // It begins with the last sign of life from before, which is half a second old, or a little more on a busy machine.
+    #expect(gap.start.nanoseconds >= stopped - 2_500_000_000 && gap.start < warning.time)
+    #expect(gap.end.nanoseconds >= continued)
+    // What was drawn afterwards has its own time.
+    #expect(try MediaFile.times(rig.media(recording.id)).contains { Int64($0) * 1_000_000 >= drawn - 1_000_000 })
     let seen = try states(rig.media(recording.id), PixelSize(width: 320, height: 240), [(5, 5)])
     #expect(seen == [[0xC02030], [0x30C020]])
   }

@@ -43,9 +43,15 @@ struct WatchedRecording {
     let command = "color \(String(color, radix: 16))"
     try client.tell(command)
     // A frame of after this moment shows what was drawn before it; drawn once more, there must be one.
-    let time = try client.tell(command) - epoch()
-    var control = try RunningRecordings(runtime).connect(nil)
-    try waitUntil("a frame of \(color)") {
+    try wait("a frame of \(color)", at: try client.tell(command))
+  }
+
+  /// Waits until a frame of `time` (ns of `CLOCK_MONOTONIC`) or later is recorded.
+  func wait(_ what: String, at time: Int64) throws {
+    let time = time - (try epoch())
+    // Without a name it is controlled by its process's number.
+    var control = try RunningRecordings(runtime).connect("\(recording.process.pid)")
+    try waitUntil(what) {
       guard recording.process.isRunning else { throw TestFailure("record ended: \(recording.process.errorsSoFar)") }
       let last = try control.ask(ControlRequest(.status)).status?.lastFrame
       return last.map { $0.nanoseconds >= time } ?? false
