@@ -15,14 +15,14 @@ package struct ControlClient: ~Copyable {
 
   /// Connects to the recorder called `name`.
   /// - Returns: nil when there is none of that name.
+  /// - Throws: `RecorderError`: busy when more wait for it than it takes, systemCall when no descriptor is left.
   package init?(_ name: InstanceName, in folder: RuntimeFolder) throws(RecorderError) {
     let descriptor = try UnixSocket.open()
-    let status = UnixSocket.withAddress(folder.socketPath(name)) { address, length in
-      connect(descriptor, address, length)
-    }
-    guard status == 0 else {
+    let failure = UnixSocket.connect(descriptor, to: folder.socketPath(name), patience: Self.patience)
+    guard failure == 0 else {
       close(descriptor)
-      return nil
+      if failure != EAGAIN { return nil }
+      throw RecorderError(.busy, "The recorder \(name.text) takes no more clients.", hint: "Try again.")
     }
     (self.name, self.descriptor) = (name, descriptor)
   }

@@ -27,6 +27,23 @@ enum UnixSocket {
     }
   }
 
+  /// Connects `descriptor` to the listener at `path`. The system refuses a socket that never waits (EAGAIN) while more
+  /// clients wait than the listener's queue holds, so this one waits until it is connected.
+  /// - Parameter patience: nanoseconds that it waits at most.
+  /// - Returns: 0, or the error's number; EAGAIN when the queue stayed full.
+  static func connect(_ descriptor: Int32, to path: String, patience: Int64) -> Int32 {
+    let flags = fcntl(descriptor, F_GETFL)
+    var limit = timeval(tv_sec: Int(patience / 1_000_000_000), tv_usec: Int(patience % 1_000_000_000 / 1_000))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK)
+    defer { _ = fcntl(descriptor, F_SETFL, flags) }
+    while true {
+      let status = withAddress(path) { address, length in Glibc.connect(descriptor, address, length) }
+      if status == 0 || errno == EISCONN { return 0 }
+      if errno != EINTR { return errno }
+    }
+  }
+
   /// The process that made the other end of `descriptor`; 0 when it is not known.
   static func process(of descriptor: Int32) -> Int32 { recorder_peer_pid(descriptor) }
 

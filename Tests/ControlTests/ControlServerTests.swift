@@ -201,6 +201,36 @@ func line(_ descriptor: Int32) -> String {
     #expect(try rig.isHealthy())
   }
 
+  /// A listener whose queue is full takes a client as soon as there is room again, and says no that there is none.
+  @Test func aFullQueueIsWaitedFor() throws {
+    let folder = try TemporaryFolder()
+    let runtime = try #require(
+      try RuntimeFolder.open(["XDG_RUNTIME_DIR": folder.path], archive: folder.file("a"), creating: true))
+    let name = try InstanceName(parsing: "demo")
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(listener) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(runtime.path)/demo.sock".utf8) }
+    let status = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(status == 0 && listen(listener, 0) == 0)
+    // A queue of 0 has room for one.
+    func connects() throws(RecorderError) -> Bool {
+      guard let client = try ControlClient(name, in: runtime) else { return false }
+      return client.name == name
+    }
+    #expect(try connects())
+    let refusal = #expect(throws: RecorderError.self) { try connects() }
+    #expect(refusal?.code == .busy && refusal?.message.contains("takes no more clients") == true)
+    let accepted = accept(listener, nil, nil)
+    defer { close(accepted) }
+    #expect(try connects())
+  }
+
   @Test func aStopIsAnsweredWhenItIsDoneAndTheNameIsFreeThen() throws {
     let rig = try Rig()
     let runtime = rig.runtime
