@@ -14,7 +14,7 @@ import Testing
     var options = VideoOptions()
     options.lossless = format == .bgr0
     options.pixelFormat = format
-    options.constantRateFactor = 1
+    (options.constantRateFactor, options.quantiser) = (1, nil)
     let picture = picture ?? source
     let settings = VideoEncoderSettings(options, picture: picture)
     var encoder = try VideoEncoder(settings)
