@@ -31,7 +31,7 @@ final class EventTrack: Sendable {
 
   /// Events that wait at most for a disk that takes nothing: two windows that change all the time make twenty each a
   /// second, and the disk is waited for a minute.
-  private static let mostWaiting = 4096
+  static let mostWaiting = 4096
 
   /// Starts the thread.
   /// - Throws: `RecorderError` (systemCall) when no thread is left.

@@ -73,6 +73,17 @@ import Testing
     #expect(String(decoding: result.errors.dropFirst(errors.count), as: UTF8.self).hasPrefix("recorder: Recorded "))
   }
 
+  /// A command that writes faster than the event track is written waits for it.
+  @Test func noLineOfALongOutputIsLeftOut() throws {
+    let (rig, _) = try rig()
+    let result = try rig.run(["record", "--log", "--", "seq", "20000"])
+    #expect(result.status == 0)
+    let id = try #require(try sessions(rig).first)
+    let lines = try rig.events(id).filter { $0.kind == .text }.compactMap(\.text)
+    let isWhole = lines == (1...20_000).map(String.init)
+    #expect(isWhole, "\(lines.count) lines")
+  }
+
   @Test func loggedLinesAreFound() throws {
     let (rig, _) = try rig()
     let result = try rig.run(["record", "--log", "--", "sh", "-c", "echo starting zebra; echo broken yak >&2"])

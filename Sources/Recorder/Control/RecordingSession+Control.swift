@@ -79,8 +79,17 @@ extension RecordingSession {
       ])
   }
 
-  /// Adds a line that the recorded command wrote to the session's events.
-  package nonisolated func note(line: String) { parts.controls.note(line: line) }
+  /// Lines of the recorded command's that may wait for the disk: a quarter of what the event track lets wait.
+  private static let linesAhead = EventTrack.mostWaiting / 4
+
+  /// Adds a line that the recorded command wrote to the session's events. A command that writes faster than they are written
+  /// waits for them, as it would for a file, at most as long as the disk is waited for.
+  package nonisolated func note(line: String) {
+    guard let count = parts.controls.note(line: line), count % Self.linesAhead == 0 else { return }
+    let written = BoundedQueue<Bool>(capacity: 1)
+    parts.sink.whenWritten { _ in written.close() }
+    _ = written.pop(until: MonotonicClock.now() + parts.control.diskPatience)
+  }
 
   /// Shows `stage`, which is none of the recording's own, among its stages.
   package nonisolated func add(stage: @escaping @Sendable () -> RecorderStatus.Stage) { parts.health.add(stage) }

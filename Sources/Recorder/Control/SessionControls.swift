@@ -19,6 +19,8 @@ final class SessionControls: Sendable {
   private let audio: AudioPipeline?
   private let report: @Sendable (Event) -> Void
   private let follow: @Sendable (RecordingState, String?) -> Void
+  /// Lines of the recorded command that were noted.
+  private let lineCount = Atomic<Int>(0)
 
   /// - Parameters:
   ///   - isHeld: whether nothing is kept until somebody asks for it.
@@ -153,9 +155,11 @@ final class SessionControls: Sendable {
   }
 
   /// Notes a line that the recorded command wrote.
-  func note(line: String) {
-    guard current.state.isLive else { return }
+  /// - Returns: how many were noted; nil when the recording ends and takes no more.
+  func note(line: String) -> Int? {
+    guard current.state.isLive else { return nil }
     report(Event(time: Timestamp(nanoseconds: MonotonicClock.now() - control.epoch), kind: .text, text: line))
+    return lineCount.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
   /// Begins a new media file with the next frame, which comes at once.
