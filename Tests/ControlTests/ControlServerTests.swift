@@ -6,6 +6,16 @@ import TestSupport
 import Testing
 import Threading
 
+/// Calls `body` with the address of the socket at `path`.
+private func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+  return withUnsafePointer(to: &address) { pointer in
+    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+  }
+}
+
 /// A server whose recording is a script's.
 final class Rig: Sendable {
   let folder: TemporaryFolder
@@ -57,14 +67,7 @@ final class Rig: Sendable {
   /// A socket without any manners.
   func raw() throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(runtime.path)/demo.sock".utf8) }
-    let status = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    let status = withAddress("\(runtime.path)/demo.sock") { connect(descriptor, $0, $1) }
     guard status == 0 else { throw TestFailure("connect: \(String(cString: strerror(errno)))") }
     var patience = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -209,14 +212,7 @@ func line(_ descriptor: Int32) -> String {
     let name = try InstanceName(parsing: "demo")
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(runtime.path)/demo.sock".utf8) }
-    let status = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    let status = withAddress("\(runtime.path)/demo.sock") { bind(listener, $0, $1) }
     try #require(status == 0 && listen(listener, 0) == 0)
     // A queue of 0 has room for one.
     func connects() throws(RecorderError) -> Bool {
