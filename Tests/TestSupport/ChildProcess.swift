@@ -142,6 +142,8 @@ package final class ChildProcess: Sendable {
 
   /// What it has written to standard output so far.
   package var outputSoFar: String { String(decoding: (try? readFile(files.output)) ?? [], as: UTF8.self) }
+  /// What it has written to standard output from byte `offset` on, so that a reader of much reads none of it twice.
+  package func output(from offset: Int) -> [UInt8] { (try? readFile(files.output, from: offset)) ?? [] }
   /// What it has written to standard error so far.
   package var errorsSoFar: String { String(decoding: (try? readFile(files.errors)) ?? [], as: UTF8.self) }
 

@@ -53,11 +53,12 @@ package func monotonicSeconds() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// The whole of a file.
-package func readFile(_ path: String) throws -> [UInt8] {
+/// The whole of a file, or what it has from byte `offset` on.
+package func readFile(_ path: String, from offset: Int = 0) throws -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw TestFailure("\(path): \(String(cString: strerror(errno)))") }
   defer { close(descriptor) }
+  if offset > 0 { lseek(descriptor, off_t(offset), SEEK_SET) }
   var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
   while case let count = read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
   return bytes
