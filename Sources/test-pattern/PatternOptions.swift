@@ -32,6 +32,8 @@ struct PatternOptions {
       --class NAME          the window's class and instance (default: test-pattern)
       --transient-for ID    the window that this one is a dialog of, in hexadecimal
       --leader ID           the window that stands for its application (WM_CLIENT_LEADER), in hexadecimal
+      --backing-store       asks the server to keep the window's pixels while it is covered
+      --watch               writes `event expose` and `event visibility` when the server says so
       --unmapped            makes the window without showing it
       --log FILE            writes the lines below to FILE instead of standard output
 
@@ -69,6 +71,8 @@ struct PatternOptions {
   var title = Array("test-pattern".utf8)
   var isTitleCompound = false
   var isInputOnly = false
+  var isKept = false
+  var isWatched = false
   var className = "test-pattern"
   var owner: UInt32?
   var leader: UInt32?
@@ -81,15 +85,13 @@ struct PatternOptions {
     guard let word = rest.popFirst(), let mode = Mode(rawValue: word) else { return nil }
     self.mode = mode
     while let name = rest.popFirst() {
-      if name == "--unmapped" {
-        isMapped = false
-        continue
+      switch name {
+      case "--unmapped": isMapped = false
+      case "--input-only": isInputOnly = true
+      case "--backing-store": isKept = true
+      case "--watch": isWatched = true
+      default: guard let value = rest.popFirst(), set(name, value) else { return nil }
       }
-      if name == "--input-only" {
-        isInputOnly = true
-        continue
-      }
-      guard let value = rest.popFirst(), set(name, value) else { return nil }
     }
   }
 

@@ -33,7 +33,7 @@ struct PatternProgram: ~Copyable {
     // A window manager shows the window when it likes.
     while true {
       // A round trip may have brought events already: they are looked for before each wait.
-      _ = window.receiveEvents()
+      _ = receiveEvents()
       if window.isShown || !options.isMapped || !window.isAlive { break }
       wait(until: .max)
     }
@@ -42,7 +42,7 @@ struct PatternProgram: ~Copyable {
     output.write("ready 0x\(String(window.id, radix: 16))")
     if options.mode == .counter, options.framesPerSecond > 0 { due = MonotonicClock.now() }
     while isRunning {
-      if window.receiveEvents() { draw() }
+      if receiveEvents() { draw() }
       if !window.isAlive { return 69 }
       let now = MonotonicClock.now()
       if now >= flashEnd {
@@ -54,6 +54,11 @@ struct PatternProgram: ~Copyable {
       if isRunning { wait(until: min(due, flashEnd)) }
     }
     return 0
+  }
+
+  private mutating func receiveEvents() -> Bool {
+    let output = output
+    return window.receiveEvents { output.write("event \($0)") }
   }
 
   private mutating func drawDueFrame() {

@@ -36,11 +36,16 @@ struct PatternWindow: ~Copyable {
     // A window without pixels has no background.
     let kind = options.isInputOnly ? XCB_WINDOW_CLASS_INPUT_ONLY : XCB_WINDOW_CLASS_INPUT_OUTPUT
     var values = options.isInputOnly ? [] : [pixmap]
-    values.append(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
+    let watched = XCB_EVENT_MASK_EXPOSURE.rawValue | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
+    values.append(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | (options.isWatched ? watched : 0))
     xcb_create_window(
       connection, 0, id, screen.root, Int16(clamping: options.place.x), Int16(clamping: options.place.y), width,
       height, 0, UInt16(kind.rawValue), screen.root_visual,
       (options.isInputOnly ? 0 : XCB_CW_BACK_PIXMAP.rawValue) | XCB_CW_EVENT_MASK.rawValue, &values)
+    if options.isKept {
+      var always = XCB_BACKING_STORE_ALWAYS.rawValue
+      xcb_change_window_attributes(connection, id, XCB_CW_BACKING_STORE.rawValue, &always)
+    }
     xcb_create_gc(connection, context, pixmap, 0, nil)
     describe(options)
   }
@@ -249,13 +254,16 @@ struct PatternWindow: ~Copyable {
   }
 
   /// Takes the waiting events.
+  /// - Parameter tell: told of each that a watched window gets.
   /// - Returns: whether the window has another size, and with it an empty picture.
-  mutating func receiveEvents() -> Bool {
+  mutating func receiveEvents(_ tell: (String) -> Void) -> Bool {
     var isResized = false
     while let event = xcb_poll_for_event(connection) {
       defer { free(event) }
       let type = Int32(event.pointee.response_type & 0x7F)
       if type == XCB_MAP_NOTIFY { isShown = true }
+      if type == XCB_EXPOSE { tell("expose") }
+      if type == XCB_VISIBILITY_NOTIFY { tell("visibility") }
       guard type == XCB_CONFIGURE_NOTIFY else { continue }
       let notify = event.withMemoryRebound(to: xcb_configure_notify_event_t.self, capacity: 1) { $0.pointee }
       let now = (width: Int(notify.width), height: Int(notify.height))

@@ -108,6 +108,27 @@ import Threading
     }
   }
 
+  /// Case X06: a window that is uncovered is not always told to draw itself (Expose), as where a server keeps its pixels or a
+  /// window manager only changes what is visible. What appears, and what was drawn meanwhile, is seen all the same.
+  @Test(arguments: [true, false]) func refreshNeedsNoExpose(isWindow: Bool) throws {
+    let display = try VirtualDisplay(size: "320x200", arguments: ["+bs"])
+    let client = try PatternClient(
+      on: display, ["color", "--color", "FF0000", "--geometry", "100x80+50+40", "--backing-store", "--watch"])
+    var grabber = try Grabber(isWindow ? .window(.id(client.window)) : .display, on: display)
+    let place = PixelRect(x: isWindow ? 0 : 50, y: isWindow ? 0 : 40, width: 100, height: 80)
+    _ = try grabber.next("the window") { $0.colors(in: place) == [0xFF0000] }
+    let exposures = client.events.count { $0 == "expose" }
+    let cover = try PatternClient(on: display, ["color", "--color", "0000FF"])
+    if !isWindow { _ = try grabber.next("the cover") { Set($0.pixels) == [0x0000FF] } }
+    try client.tell("rect 00FF00 10x10+5+6")
+    try cover.tell("quit")
+    let green = PixelRect(x: place.x + 5, y: place.y + 6, width: 10, height: 10)
+    _ = try grabber.next("the window again") { picture in
+      picture.colors(in: green) == [0x00FF00] && picture.pixels.count { $0 == 0xFF0000 } == 100 * 80 - 100
+    }
+    #expect(client.events.count { $0 == "expose" } == exposures)
+  }
+
   @Test func serverDeathIsClassified() throws {
     let display = try VirtualDisplay(size: "64x64")
     var grabber = try Grabber(.display, on: display)
@@ -118,6 +139,7 @@ import Threading
     #expect(error?.code == .sourceLost)
   }
 
+  /// Case S13.
   @Test func segmentIsPrivateAndGoesWithTheProcess() throws {
     let display = try VirtualDisplay(size: "333x77")
     let grabber = try Grabber(.display, on: display)

@@ -69,6 +69,7 @@ import Testing
     return words.map { $0 & 0xFF_FFFF }
   }
 
+  /// Case X18.
   @Test(arguments: cases) func coloursAreRight(one: Case) throws {
     let layout = try PixelLayout(one.description)
     let row = row(one)
@@ -98,6 +99,7 @@ import Testing
     #expect(try Self.cases.filter { try PixelLayout($0.description).isDirect }.count == 2)
   }
 
+  /// Case X15.
   @Test(arguments: [
     Case(depth: 1, bits: 1, masks: [0, 0, 0]), Case(depth: 12, bits: 16, masks: [0xF00, 0xF0, 0xF]),
     Case(depth: 24, bits: 32, masks: [0xFF00, 0xFF_0000, 0xFF]), Case(depth: 16, bits: 32, masks: packed565),
@@ -109,7 +111,7 @@ import Testing
     #expect(error?.message.contains("visual 0x21 (depth \(one.depth), \(one.bits) bits a pixel") == true)
   }
 
-  /// A real server of each depth, with each extension and without, shows the bars in their colours at their time.
+  /// Cases X16 and X20: a real server of each depth, with each extension and without, shows the bars in their colours at their time.
   @Test(arguments: [8, 15, 16, 24, 30], [nil, "MIT-SHM", "DAMAGE", "Composite", "XFIXES", "RANDR"])
   func barsOfEveryDepth(depth: Int, missing: String?) throws {
     let arguments = missing.map { ["-extension", $0] } ?? []

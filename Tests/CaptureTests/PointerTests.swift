@@ -24,6 +24,7 @@ import Testing
     try run(["xdotool", "mousemove", "\(x)", "\(y)"], environment: display.environment)
   }
 
+  /// Case X21.
   @Test(arguments: [([], false), (["-extension", "DAMAGE"], false), ([], true)])
   func shapeHotSpotAndPlaceAreExact(arguments: [String], isWithoutInput: Bool) throws {
     let display = try VirtualDisplay(size: "320x200", arguments: arguments)
@@ -71,7 +72,7 @@ import Testing
     withExtendedLifetime(holder) {}
   }
 
-  /// Two outputs side by side: the pointer is where it is on the second, and on the first alone when it is there.
+  /// Case X23: two outputs side by side: the pointer is where it is on the second, and on the first alone when it is there.
   @Test func pointerIsAtItsPlaceOnASecondOutput() throws {
     let display = try VirtualDisplay(size: "640x200")
     try setCursor(on: display)

@@ -19,11 +19,12 @@ import Testing
 
   @Test func itIsUsedWhereItWorks() throws { try check(VirtualDisplay(size: "320x200"), isShared: true) }
 
+  /// Case X20.
   @Test func aServerWithoutItSendsPictures() throws {
     try check(VirtualDisplay(size: "320x200", arguments: ["-extension", "MIT-SHM"]))
   }
 
-  /// As in a container of its own.
+  /// Case X20: as in a container of its own.
   @Test func aServerInAnotherNamespaceSendsPictures() throws {
     let display = try VirtualDisplay(size: "320x200", through: ["unshare", "-i"])
     try check(display)
@@ -32,7 +33,7 @@ import Testing
     #expect(finding.remedy?.contains("--ipc=host") == true)
   }
 
-  /// As over `ssh -X`: it is advertised, the attach succeeds, and the segment is one of another machine.
+  /// Case X19: as over `ssh -X`: it is advertised, the attach succeeds, and the segment is one of another machine.
   @Test func aServerThatAttachesAnotherSegmentSendsPictures() throws {
     let number = shmget(IPC_PRIVATE, 1, IPC_CREAT | 0o600)
     shmctl(number, IPC_RMID, nil)

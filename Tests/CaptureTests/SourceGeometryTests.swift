@@ -54,6 +54,7 @@ import Testing
     #expect(changes.all.count == 3)
   }
 
+  /// Case X01.
   @Test func theFrameTakesTheRootsSize() throws {
     let display = try VirtualDisplay(size: "640x480")
     let client = try PatternClient(on: display, ["color", "--color", "102030", "--geometry", "640x480"])
@@ -111,6 +112,7 @@ import Testing
     #expect(leftChanges.all.isEmpty)
   }
 
+  /// Case X10.
   @Test(arguments: [[], ["-extension", "Composite"], ["-extension", "DAMAGE"]])
   func theNextWindowIsRecordedWhenOneCloses(arguments: [String]) throws {
     let display = try VirtualDisplay(size: "320x200", arguments: arguments)

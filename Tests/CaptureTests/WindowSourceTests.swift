@@ -13,6 +13,7 @@ import Testing
       ["color", "--color", "FF0000", "--title", "Red", "--class", "Scarlet", "--geometry", geometry] + more)
   }
 
+  /// Case X07.
   @Test(arguments: ["title=rEd", "class=scarlet", "active", "ID"])
   func windowIsFoundWithoutWindowManager(selector: String) throws {
     let display = try VirtualDisplay(size: "320x200")
@@ -84,6 +85,7 @@ import Testing
     #expect(change.rects == [PixelRect(x: 95, y: 75, width: 5, height: 5)])
   }
 
+  /// Case X04.
   @Test(arguments: [[], ["-extension", "Composite"]])
   func unmappedWindowIsBlackUntilItIsShown(arguments: [String]) throws {
     let display = try VirtualDisplay(size: "320x200", arguments: arguments)
@@ -134,6 +136,7 @@ import Testing
     #expect(error.flatMap { SourceLoss($0) } == .windowClosed)
   }
 
+  /// Case X03.
   @Test func windowLargerThanTheRootIsRecordedWhole() throws {
     let display = try VirtualDisplay(size: "320x200")
     let client = try redWindow(on: display, geometry: "500x400+0+0")

@@ -9,7 +9,7 @@ import Testing
   /// A colour of its own for each step, none of them near black.
   private static func color(_ step: Int) -> UInt32 { UInt32(0x40_4040 + step * 0x03_0507) }
 
-  /// A window is moved, covered, resized 50 times, minimised, restored, closed and started again.
+  /// Cases X10 and X27: a window is moved, covered, resized 50 times, minimised, restored, closed and started again.
   @Test(arguments: [false, true]) func aWindowsLife(isDesktop: Bool) throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "800x600"))
     let display = try #require(rig.display)
@@ -83,7 +83,7 @@ import Testing
     withExtendedLifetime((manager, compositor)) {}
   }
 
-  /// The screen takes another size three times at 60 frames a second.
+  /// Case X01: the screen takes another size three times at 60 frames a second.
   @Test(arguments: VirtualDisplay.Kind.allCases) func theScreenTakesItsModes(kind: VirtualDisplay.Kind) throws {
     let largest = PixelSize(width: 2560, height: 1440)
     let rig = try RecorderRig(display: VirtualDisplay(kind, size: "\(largest)"))

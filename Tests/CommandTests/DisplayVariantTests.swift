@@ -2,7 +2,7 @@ import SessionModel
 import TestSupport
 import Testing
 
-/// Recordings of every kind of screen, and of servers that lack what they should have: the right colours at the right time.
+/// Cases X16 and X20: recordings of every kind of screen, and of servers that lack what they should have: the right colours at the right time.
 @Suite(.serialized) struct DisplayVariantTests {
   /// One display.
   struct Variant: Sendable, CustomTestStringConvertible {

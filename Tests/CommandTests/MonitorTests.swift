@@ -2,7 +2,7 @@ import SessionModel
 import TestSupport
 import Testing
 
-/// Two monitors in each layout, recorded at once: each shows what is on it, a region shows its part of both, and one that
+/// Cases X13 and X25: two monitors in each layout, recorded at once: each shows what is on it, a region shows its part of both, and one that
 /// is unplugged changes nothing for the other.
 @Suite(.serialized) struct MonitorTests {
   /// Where two monitors are. Sides are odd, and so are those of the screen.

@@ -85,6 +85,7 @@ import Testing
     #expect(try rig.manifest(id).duration == Timestamp(seconds: 0.75))
   }
 
+  /// Case X10.
   @Test func aClosedWindowEndsItWith72() throws {
     let (rig, client) = try rig()
     let recording = try rig.record(["window:title=test-pattern"])
@@ -95,6 +96,7 @@ import Testing
     try expectFinished(rig, recording.id, .windowClosed)
   }
 
+  /// Case X28.
   @Test func aDeadServerEndsItWith72() throws {
     let (rig, client) = try rig()
     let recording = try rig.record()

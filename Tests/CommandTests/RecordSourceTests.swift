@@ -66,6 +66,7 @@ import Testing
     for client in [red, green] { try client.process.stop() }
   }
 
+  /// Case X04.
   @Test func aWindowThatIsNotShownYetIsBlackUntilItIs() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let client = try PatternClient(

@@ -5,7 +5,7 @@ import SessionModel
 import TestSupport
 import Testing
 
-/// `--on-resize segment`: a size that stays begins a file whose picture has it, and everything that reads sessions reads
+/// Case X27, `--on-resize segment`: a size that stays begins a file whose picture has it, and everything that reads sessions reads
 /// them.
 @Suite(.serialized) struct ResizedFilesTests {
   private static let sizes = [

@@ -54,6 +54,7 @@ import Testing
     #expect(!(try rig.events(watch.recording.id).contains { $0.kind == .warning || $0.kind == .gap }))
   }
 
+  /// Case S13.
   @Test func sharedMemoryIsPrivateAndGoesWithAKilledRecorder() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let client = try PatternClient(on: try #require(rig.display), ["color"])
@@ -71,6 +72,7 @@ import Testing
     try waitUntil("the end of the segment") { try segments(of: pid).isEmpty }
   }
 
+  /// Case X28.
   @Test func aKilledServerEndsTheRecordingAtOnce() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let display = try #require(rig.display)
@@ -95,7 +97,7 @@ import Testing
     #expect(Array(picture[..<3]) == [0x60, 0x50, 0x40])
   }
 
-  /// Xvfb has no DPMS; its screen saver blanks the screen. Neither is a fault of the recording, nor a flood of words.
+  /// Case X24. Xvfb has no DPMS; its screen saver blanks the screen. Neither is a fault of the recording, nor a flood of words.
   @Test func aScreenThatIsSwitchedOffIsRecordedOn() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let display = try #require(rig.display)
@@ -117,9 +119,9 @@ import Testing
     #expect(Array(last[..<3]) == [0x80, 0x70, 0x60])
   }
 
-  /// Three pointers with hot spots of their own, at the picture's own size and at half of it, are where they are to the
-  /// pixel.
-  @Test(arguments: [(8, 0, 0), (16, 4, 6), (24, 14, 10)], [1, 2])
+  /// Case X21: three pointers with hot spots of their own, at the picture's own size and at half of it, are where they are
+  /// to the pixel.
+  @Test(arguments: [(8, 0, 0), (16, 15, 15), (24, 14, 10)], [1, 2])
   func thePointerIsExact(cursor: (side: Int, x: Int, y: Int), scale: Int) throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x200"))
     let display = try #require(rig.display)
@@ -143,12 +145,14 @@ import Testing
       bitmap("m", "0xFF"),
     ])
     #expect(set.status == 0, "\(set.errorText)")
-    try run(["xdotool", "mousemove", "100", "50"], environment: display.environment)
+    // Its image begins on an even pixel, so that half of it does on a whole one.
+    let (left, top) = (86, 44)
+    try run(["xdotool", "mousemove", "\(left + cursor.x)", "\(top + cursor.y)"], environment: display.environment)
     let size = PixelSize(width: 320 / scale, height: 200 / scale)
     let id = try rig.record(seconds: 0.3, ["--lossless", "--size", "\(size)"])
     let picture = try #require(try MediaFile.pictures(rig.media(id), PixelRect(size)).last)
     let wanted = PixelRect(
-      x: (100 - cursor.x) / scale, y: (50 - cursor.y) / scale, width: cursor.side / scale, height: cursor.side / scale)
+      x: left / scale, y: top / scale, width: cursor.side / scale, height: cursor.side / scale)
     // Where a pixel is another than it must be.
     let wrong = (0..<size.area).filter { index in
       let isInside = wanted.contains(

@@ -42,6 +42,7 @@ import Testing
     return try JSONDecoder().decode(Found.self, from: Data(result.output))
   }
 
+  /// Case X07: nobody says which windows there are.
   @Test func monitorsAndWindowsWithoutWindowManager() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
     let display = try #require(rig.display)

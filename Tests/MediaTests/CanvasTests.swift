@@ -183,6 +183,7 @@ import Testing
     }
   }
 
+  /// Case X22.
   @Test(arguments: [0, 128, 255] as [UInt32], [(10, 20), (11, 21), (-3, -2), (90, 65), (98, 70)])
   func thePointerIsBlendedWhereItIsAndLeavesNoTrace(_ alpha: UInt32, _ place: (x: Int, y: Int)) throws {
     let clean = Screen.noise(size, seed: 4)

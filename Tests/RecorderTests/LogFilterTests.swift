@@ -14,6 +14,7 @@ import Testing
       monotonic: Int64(seconds * 1e9), utc: WallTime(nanoseconds: 0), level, .capture, message, fields)
   }
 
+  /// Case X24.
   @Test func aStateThatComesAndGoesMakesALineAMinute() {
     var filter = LogFilter()
     var written: [(seconds: Int64, message: String, repeats: Int?)] = []
