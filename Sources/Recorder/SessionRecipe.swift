@@ -151,6 +151,7 @@ struct SessionRecipe: Sendable {
     }
     var found = source.source
     found.rect = state?.rect ?? found.rect
+    found.window = state?.recorded ?? found.window
     if let id = found.window?.id { found.window = state?.windows.first { $0.id == id } ?? found.window }
     var manifest = Manifest(
       id: id, generator: "recorder \(recorderVersion)", clock: clock,

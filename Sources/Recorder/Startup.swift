@@ -67,7 +67,8 @@ struct Startup {
     let resolver = try SourceResolver(display: options.display)
     let source = try resolver.resolve(
       options.source, decorations: options.video.decorations, exclusions: options.exclusions ?? [])
-    let plan = try RecordingPlan.resolve(options, sourceSize: source.canvas)
+    let plan = try RecordingPlan.resolve(
+      options, sourceSize: options.video.followsSize ? source.ownSize : source.canvas)
     // Opening sound devices takes a while: the epoch comes after it.
     let audio = try AudioPipeline(
       plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)), log: log)

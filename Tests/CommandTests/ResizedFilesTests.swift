@@ -77,6 +77,57 @@ import Testing
     #expect(try JSONSchema.problems("manifest", [json.replacing("\n", with: " ")]) == [""])
   }
 
+  /// Each window that keeps the focus has a file in its own size, whether it came while all was paused or not; what is to be
+  /// scaled up is not once the file is its own.
+  @Test func eachWindowThatIsFollowedHasItsFile() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let clients = try [0, 1].map { index in
+      try PatternClient(
+        on: try #require(rig.display), ["color", "--geometry", "\(Self.sizes[index])+\(20 + 250 * index)+10"])
+    }
+    try clients[0].tell("focus")
+    let watch = try WatchedRecording(rig, ["follow:focus", "--on-resize", "segment", "--upscale", "--fps", "60"])
+    try watch.show(Self.color(0), in: clients[0])
+    for step in 1..<4 {
+      if step == 2 { #expect(try rig.run(["pause"]).ending == .exit(0)) }
+      try clients[step % 2].tell("focus")
+      if step == 2 { #expect(try rig.run(["resume"]).ending == .exit(0)) }
+      try watch.event("file \(step + 1)") { $0.kind == .split && $0.text == "\(step + 1)" }
+      try watch.show(Self.color(step), in: clients[step % 2])
+    }
+    #expect(try watch.stop().ending == .exit(0))
+    let manifest = try rig.manifest(watch.recording.id)
+    #expect(manifest.tracks.map(\.size) == [Self.sizes[0]] && manifest.source.window?.id == clients[0].window)
+    // What the track says is not said again.
+    #expect(manifest.segments.map(\.size) == [nil, Self.sizes[1], nil, Self.sizes[1]])
+    for (step, file) in files(rig, manifest).enumerated() {
+      try expect(file, shows: Self.color(step), Self.sizes[step % 2])
+    }
+  }
+
+  /// The window that comes after one that was closed has a file in its size; until then the last picture stands.
+  @Test func theNextWindowHasItsFile() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let client = try client(rig)
+    let watch = try WatchedRecording(rig, ["window:class=life", "--on-close", "wait", "--on-resize", "segment"])
+    try watch.show(Self.color(0), in: client)
+    try client.tell("quit")
+    try watch.event("the closing") { $0.kind == .warning && $0.text?.contains("closed") == true }
+    let next = try PatternClient(
+      on: try #require(rig.display), ["color", "--geometry", "\(Self.sizes[1])+90+40", "--class", "Life"])
+    try watch.event("the second file") { $0.kind == .split }
+    try watch.show(Self.color(1), in: next)
+    #expect(try watch.stop().ending == .exit(0))
+    let manifest = try rig.manifest(watch.recording.id)
+    #expect(manifest.segments.map(\.size) == [nil, Self.sizes[1]])
+    for (step, file) in files(rig, manifest).enumerated() {
+      try expect(file, shows: Self.color(step), Self.sizes[step])
+    }
+    let gaps = try rig.events(watch.recording.id).compactMap(\.gap)
+    #expect(gaps.map(\.reason) == ["the window was closed"])
+    #expect(try #require(gaps.first).end < manifest.segments[1].start)
+  }
+
   @Test func aKilledRecordingKeepsItsSizes() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
     let client = try client(rig)
@@ -122,16 +173,21 @@ import Testing
   }
 
   /// What is held has the sizes that it had: saved and published across a change, and after it.
-  @Test func whatIsHeldKeepsItsSizes() throws {
+  @Test(arguments: [false, true]) func whatIsHeldKeepsItsSizes(followsFocus: Bool) throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
     let client = try client(rig)
+    let next =
+      followsFocus
+      ? try PatternClient(on: try #require(rig.display), ["color", "--geometry", "\(Self.sizes[1])+300+200"]) : client
+    try client.tell("focus")
     try client.tell("color \(String(Self.color(0), radix: 16))")
     let capture = try HeldCapture(
-      rig, span: "60s", ["window:class=life", "--on-resize", "segment", "--lossless", "--no-cursor"])
+      rig, span: "60s",
+      [followsFocus ? "follow:focus" : "window:class=life", "--on-resize", "segment", "--lossless", "--no-cursor"])
     // A keyframe before the change: the stretch begins in the first size.
     try capture.waitUntilHeld(seconds: 1)
-    try client.tell("resize \(Self.sizes[1].width) \(Self.sizes[1].height)")
-    try client.tell("color \(String(Self.color(1), radix: 16))")
+    try next.tell(followsFocus ? "focus" : "resize \(Self.sizes[1].width) \(Self.sizes[1].height)")
+    try next.tell("color \(String(Self.color(1), radix: 16))")
     /// What has two files reaches over the change.
     var all = try capture.keep("save")
     try waitUntil("the change") {
@@ -150,6 +206,7 @@ import Testing
     // A keyframe of after the change is where the last moment begins.
     let last = try rig.manifest(try capture.keep("save", ["--last", "1ms"]))
     #expect(last.tracks.map(\.size) == [Self.sizes[1]] && last.segments.map(\.size) == [nil])
+    #expect(last.source.window?.id == next.window && last.source.rect.size == Self.sizes[1])
     try expect(rig.media(last.id), shows: Self.color(1), Self.sizes[1])
     // Published with all that is held, it goes on in the second file.
     let published = try capture.keep("publish", ["--last", "60s"])

@@ -51,6 +51,16 @@ import Testing
     #expect(before.rect == nil && after.rect == PixelRect(x: 1, y: 2, width: 30, height: 40))
   }
 
+  @Test(arguments: [false, true]) func theWindowThatIsRecordedIsKnown(isDropped: Bool) {
+    var events = HeldEvents()
+    for event in [event(1, .source, window(7, "next")), event(2, .source, text: "It is hidden.")] {
+      events.append(event)
+    }
+    let before = events.state(at: time(0.5)).recorded
+    if isDropped { events.drop(before: time(3)) }
+    #expect(before == nil && events.state(at: time(3)).recorded == window(7, "next"))
+  }
+
   @Test func aGapIsCutToTheSessionAndAnOpenOneEndsWithIt() {
     let open = Gap(track: "microphone", start: time(2), end: time(6), reason: "muted")
     let events = held().session(from: time(3), to: time(6), open: [open])

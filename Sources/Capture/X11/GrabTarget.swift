@@ -214,10 +214,7 @@ struct GrabTarget: ~Copyable {
   private mutating func show(_ place: PixelRect, on available: PixelRect) -> Bool {
     let before = (rect, absence, visible, size)
     (rect, absence, origin) = (place, nil, (place.x, place.y))
-    if followsSize {
-      size = PixelSize(
-        width: min(place.width, PixelSize.largestSide), height: min(place.height, PixelSize.largestSide))
-    }
+    if followsSize { size = place.size.recordable }
     visible = PixelRect(size).intersection(available.offset(x: -place.x, y: -place.y))
     return before != (rect, absence, visible, size)
   }

@@ -10,6 +10,8 @@ package struct ResolvedSource: Hashable, Sendable {
   package let window: UInt32?
   /// The picture's size, unless another is asked for: the source's, or the whole screen's when the focus is followed.
   package let canvas: PixelSize
+  /// The picture's size where it takes that of what is recorded: the active window's when the focus is followed.
+  package var ownSize: PixelSize { source.rect.size.recordable }
   /// How many more windows match what was asked for; the topmost is recorded.
   package let otherMatches: Int
 
@@ -19,5 +21,12 @@ package struct ResolvedSource: Hashable, Sendable {
     return
       "\(otherMatches + 1) windows match \(source.specification.text); the topmost is recorded, \"\(window.title)\" "
       + "(0x\(String(window.id, radix: 16)))."
+  }
+}
+
+extension PixelSize {
+  /// As much of it as can be recorded, in pixels: a window can be larger.
+  var recordable: PixelSize {
+    PixelSize(width: min(width, Self.largestSide), height: min(height, Self.largestSide))
   }
 }

@@ -59,6 +59,8 @@ struct StateInForce: Sendable {
   private(set) var windows: [WindowInfo] = []
   /// Where what is recorded is now; nil as long as that has not changed.
   private(set) var rect: PixelRect?
+  /// The window that is recorded now; nil as long as that has not changed.
+  private(set) var recorded: WindowInfo?
   private var start: Event?
   private var focus: WindowInfo??
   private var muted: [String] = []
@@ -80,6 +82,7 @@ struct StateInForce: Sendable {
       update(event.window)
     case .geometry:
       if let window = event.window { update(window) } else { rect = event.to ?? rect }
+    case .source: recorded = event.window ?? recorded
     case .mute: if let input = event.text, !muted.contains(input) { muted.append(input) }
     case .unmute: muted.removeAll { $0 == event.text }
     case .pause: isPaused = true
