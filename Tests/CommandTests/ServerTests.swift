@@ -72,27 +72,33 @@ import Testing
     try waitUntil("the end of the segment") { try segments(of: pid).isEmpty }
   }
 
-  /// Case X28.
+  /// Case X28. From outside: it may take two seconds longer than a recording that somebody ends, which a busy machine and its
+  /// disk slow down as much; `make bench` holds it to the two seconds alone.
   @Test func aKilledServerEndsTheRecordingAtOnce() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))
     let display = try #require(rig.display)
     let client = try PatternClient(on: display, ["color"])
+    let ended = try WatchedRecording(rig, [])
+    try ended.show(0x203040, in: client)
+    let interrupted = monotonicSeconds()
+    #expect(try ended.stop().ending == .exit(0))
+    let usual = monotonicSeconds() - interrupted
     let watch = try WatchedRecording(rig, [])
     try watch.show(0x405060, in: client)
-    let (killed, wall) = (Int64(monotonicSeconds() * 1e9) - (try watch.epoch()), WallTime.now())
+    let killed = monotonicSeconds()
     display.server.signal(SIGKILL)
     let result = try watch.recording.process.wait()
+    let took = monotonicSeconds() - killed
     #expect(result.ending == .exit(72))
+    #expect(took < usual + 2, "\(took) s, usually \(usual) s")
     #expect(result.errorText.contains("The X server ended or closed the connection."))
     let manifest = try rig.manifest(watch.recording.id)
     #expect(manifest.state == .finished && manifest.end?.reason == .displayLost)
-    // By the recorder's own times: the end that it noticed, and the manifest that says finished.
-    let end = try #require(manifest.end).time.nanoseconds
-    #expect((killed - 100_000_000..<killed + 2_000_000_000).contains(end))
-    var status = stat()
-    #expect(stat("\(rig.session(watch.recording.id))/manifest.json", &status) == 0)
-    let written = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-    #expect(written - wall.nanoseconds < 2_000_000_000)
+    // It ends when the server did, and plays to there.
+    let end = try #require(manifest.end).time.seconds + Double(try watch.epoch()) / 1e9
+    #expect((killed - 0.001...killed + took).contains(end))
+    let length = try #require(Double(try MediaFile.entries(watch.media)["duration"] ?? ""))
+    #expect(abs(length - manifest.duration.seconds) <= 0.002)
     let picture = try #require(try MediaFile.pictures(watch.media, PixelRect(x: 5, y: 5, width: 1, height: 1)).last)
     #expect(Array(picture[..<3]) == [0x60, 0x50, 0x40])
   }

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 
+import endings
 import measures
 from peers import PEERS, Recorder
 from workloads import WORKLOADS
@@ -202,11 +203,13 @@ GOALS = {"ffmpeg": {"static": 90, "office": 4.8, "terminal": 2.1, "motion": 1.5}
          "ssr": {"static": 50, "office": 2.6, "terminal": 1.3, "motion": 1.0}}
 
 
-def verdicts(results):
-    """One line for each thing that must hold: what was measured, and whether it holds."""
-    def line(what, value, bound, holds):
-        print(f"{'held  ' if holds else 'NOT   '} {what}: {value} ({bound})")
+def line(what, value, bound, holds):
+    """Tells one thing that must hold: what was measured, and whether it holds."""
+    print(f"{'held  ' if holds else 'NOT   '} {what}: {value} ({bound})")
 
+
+def verdicts(results):
+    """One line for each thing that must hold."""
     print("\nWhat must hold:")
     for result in results:
         runs, size, workload = result["runs"], result["size"], result["workload"]
@@ -271,6 +274,8 @@ def main():
         if sound:
             sound.close()
     verdicts(results)
+    with tempfile.TemporaryDirectory(prefix="recorder-bench-") as work:
+        endings.verdicts(BIN, Display, work, count, line)
     output = options.output or f"{ROOT}/bench-results/{datetime.datetime.now():%Y%m%dT%H%M%S}.json"
     os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
     with open(output, "w") as file:
