@@ -71,7 +71,8 @@ struct Startup {
       options, sourceSize: options.video.followsSize ? source.ownSize : source.canvas)
     // Opening sound devices takes a while: the epoch comes after it.
     let audio = try AudioPipeline(
-      plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)), log: log)
+      plan.options.audio, windowProcess: source.source.window?.pid, off: Set(off.map(\.rawValue)),
+      isStrict: plan.options.strict, log: log)
     let control = try PipelineControl(
       epoch: MonotonicClock.now(), log: log,
       diskTimeout: plan.options.storage.timeout ?? StorageOptions.standardTimeout)

@@ -91,7 +91,17 @@ private func record(
       _ = try PulseSource(source: "nonesuch", server: server.address)
     }
     #expect(unknown?.code == .unavailable)
-    #expect(unknown?.message == "The sound server has no source for pulse:nonesuch.")
+    #expect(unknown?.message == "There is no sound device pulse:nonesuch.")
+    for (asked, there) in [
+      ("micrphone", "pulse:microphone, pulse:desktop.monitor and pulse:feed.monitor"),
+      ("feed", "pulse:feed.monitor, pulse:desktop.monitor and pulse:microphone"),
+      ("FEED.MONITR", "pulse:feed.monitor, pulse:desktop.monitor and pulse:microphone"),
+    ] {
+      let slip = #expect(throws: RecorderError.self) {
+        _ = try PulseSource(source: asked, server: server.address, explains: true)
+      }
+      #expect(slip?.message == "There is no sound device pulse:\(asked); there are \(there).")
+    }
   }
 
   @Test func aServerThatEndsIsNoticed() throws {
@@ -136,6 +146,9 @@ private func record(
     let unknown = #expect(throws: RecorderError.self) { _ = try ALSASource(pcm: "nonesuch") }
     #expect(unknown?.code == .unavailable)
     #expect(unknown?.message == "There is no sound device alsa:nonesuch.")
+    let explained = #expect(throws: RecorderError.self) { _ = try ALSASource(pcm: "lavrat", explains: true) }
+    #expect(explained?.message.hasPrefix("There is no sound device alsa:lavrat; there are alsa:lavrate, ") == true)
+    #expect(explained?.message.hasSuffix(" more.") == true)
     let server = try SoundServer()
     let source = #expect(throws: RecorderError.self) {
       _ = try ALSASource(pcm: server.alsaPCM(source: "nonesuch"))

@@ -100,22 +100,6 @@ import Threading
     #expect(gaps.allSatisfy { $0.start == .zero && abs($0.end.seconds - 1.5) < 0.02 })
   }
 
-  @Test(arguments: [
-    ("--app-audio=pulse:nonesuch", "The sound server has no source for pulse:nonesuch."),
-    ("--microphone=pulse:nonesuch", "The sound server has no source for pulse:nonesuch."),
-    ("--app-audio=alsa:nonesuch", "There is no sound device alsa:nonesuch."),
-    ("--microphone=alsa:hw:7", "There is no sound device alsa:hw:7."),
-  ])
-  func aNamedDeviceThatIsMissingIsAnError(option: String, sentence: String) throws {
-    let server = try SoundServer()
-    let rig = try rig(server)
-    let result = try rig.run(["record", option, "--duration", "1"])
-    #expect(result.ending == .exit(ExitCode.unavailable.rawValue))
-    #expect(result.text == "")
-    #expect(result.errorText.hasPrefix("recorder: \(sentence)"), "\(result.errorText)")
-    #expect(try run(["find", rig.archive, "-name", "manifest.json"]).text == "")
-  }
-
   @Test func aGainIsChangedWhileItRecords() throws {
     let server = try SoundServer()
     let rig = try rig(server)

@@ -123,7 +123,7 @@ import Testing
     func events(_ kind: Event.Kind) throws -> [String] {
       try rig.events(recording.id).filter { $0.kind == kind }.compactMap(\.text)
     }
-    func outages() throws -> Int { try events(.warning).count { $0.hasSuffix("is silent until it is there again.") } }
+    func outages() throws -> Int { try events(.warning).count { $0.contains("is silent until it is there") } }
     /// Does what ends an outage and waits until it is over.
     func bring<Result>(_ body: () throws -> Result) throws -> (result: Result, back: Return) {
       let before = try events(.device).count

@@ -9,14 +9,16 @@ import Testing
     let nowhere = try TemporaryFolder()
     let rig = try RecorderRig(
       display: VirtualDisplay(size: "320x240"), environment: ["PULSE_SERVER": "unix:\(nowhere.file("none"))"])
-    let refused = try rig.run(["record", "--strict", "--app-audio", "--duration", "1"])
-    #expect(refused.ending == .exit(76), "\(refused.errorText)")
-    #expect(refused.text == "" && refused.errorText.contains("The recording is strict"), "\(refused.errorText)")
-    #expect(try rig.run(["list", "--json"]).text == "")
+    for arguments in [["record"], ["start"], ["start", "--hold", "5m"]] {
+      let refused = try rig.run(arguments + ["--strict", "--app-audio", "--duration", "1"])
+      #expect(refused.ending == .exit(69), "\(arguments): \(refused.errorText)")
+      #expect(refused.text == "" && refused.errorText.contains("Without --strict"), "\(refused.errorText)")
+    }
+    #expect(try run(["find", rig.archive, "-name", "manifest.json"]).text == "")
 
     let kept = try rig.run(["record", "--app-audio", "--duration", "1"])
     #expect(kept.ending == .exit(0), "\(kept.errorText)")
-    #expect(kept.errorText.contains("is silent until it is there again"))
+    #expect(kept.errorText.contains("is silent until it is there."))
     #expect(try rig.run(["list", "--json"]).lines.count == 1)
   }
 

@@ -71,6 +71,8 @@ import Testing
     let server = try SoundServer()
     var options = AudioOptions()
     options.application = .application(name: "player")
+    let other = try server.playTone(2000, seconds: 30, as: "Other")
+    try waitUntil("it to play") { try !server.control("list", "short", "sink-inputs").isEmpty }
     let recording = try AudioRecording(options, server: server)
     try recording.wait(until: 0.5)
     var beats: [Double] = []
@@ -85,10 +87,14 @@ import Testing
       let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.1))
       #expect(abs(Double(start) / 48_000 - 0.25) < 0.02)
     }
-    // Where it does not play nothing is missing.
+    // Where it does not play nothing is missing; that it does not, and then does, is told.
     #expect(recording.gaps.isEmpty)
-    #expect(recording.warnings.isEmpty)
+    #expect(recording.warnings == ["app:player plays nothing yet; app:Other plays. It is recorded as soon as it does."])
+    #expect(
+      recording.told.filter { $0.kind == .device }.map(\.text) == ["The application sound is recorded from app:player."]
+    )
     #expect(abs(track.samples.count / 2 - Int((end.seconds * 48_000).rounded())) <= 1024)
+    _ = other
   }
 
   @Test func itIsFollowedToAnotherOutput() throws {

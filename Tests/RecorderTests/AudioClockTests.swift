@@ -80,14 +80,14 @@ import Testing
   @Test func channelsThatNobodyCanPlaceAreNamed() throws {
     let many = try ClockedDevice(channels: 12)
     let refused = #expect(throws: RecorderError.self) { try AudioPipeline(self.options(many)) }
-    #expect(refused?.code == .unavailable)
+    #expect(refused?.code == .usage)
     #expect(refused?.message.hasSuffix("delivers 12 channels at 48000 Hz.") == true)
     #expect(refused?.hint?.contains("--microphone-channel") == true)
     let few = try ClockedDevice()
     var options = options(few)
     options.microphoneChannel = 5
     let missing = #expect(throws: RecorderError.self) { try AudioPipeline(options) }
-    #expect(missing?.code == .unavailable)
+    #expect(missing?.code == .usage)
     #expect(missing?.message.hasSuffix("has no channel 5.") == true)
   }
 

@@ -67,6 +67,30 @@ import Testing
     _ = await rig.close()
   }
 
+  /// Case A07, of an embedding program.
+  @Test func aMissingMicrophoneIsRecordedFromItsAppearanceOn() async throws {
+    let device = try ClockedDevice()
+    try device.begin(.vanish)
+    let rig = try LibraryRig(microphone: MicrophoneCaptureOptions(device: "alsa:\(device.pcm)")) { options in
+      (options.startsWithMicrophone, options.recording.audio.codec) = (true, .pcm)
+    }
+    let session = try await rig.recorder.setScreenShare(enabled: true)
+    let silent = try await rig.waitForState { $0.phase == .degraded }
+    #expect(silent.message?.hasPrefix("There is no sound device alsa:clocked:") == true, "\(silent)")
+    device.end(.vanish)
+    _ = try await rig.waitForState { $0.phase == .recording }
+    try waitUntil("sound") { try device.heard().first != nil }
+    try await rig.recorder.setScreenShare(enabled: false)
+    let reader = try rig.reader(session)
+    let epoch = Double(try reader.manifest().clock.monotonic) / 1e9
+    let gap = try #require(try reader.events().compactMap(\.gap).first { $0.track == "microphone" })
+    let heard = try #require(try device.heard().first).start - epoch
+    #expect(gap.start == .zero && abs(gap.end.seconds - heard) < 0.02, "\(gap), heard from \(heard) on")
+    #expect(
+      try reader.events().contains { $0.kind == .device && $0.text == "The microphone is there: \(device.pcm)." })
+    _ = await rig.close()
+  }
+
   @Test func whatIsListedCanBeRecorded() async throws {
     let rig = try LibraryRig(size: "640x480")
     let client = try PatternClient(

@@ -162,7 +162,7 @@ package enum MediaFile {
   package static func sound(_ path: String, track: Int = 0) throws -> [Float] {
     let result = try run(
       [
-        "ffmpeg", "-v", "error", "-i", path, "-map", "0:a:\(track)", "-af",
+        "ffmpeg", "-v", "error", "-copyts", "-i", path, "-map", "0:a:\(track)", "-af",
         "aresample=48000:async=1:first_pts=0,pan=mono|c0=c0", "-f", "f32le", "-",
       ], seconds: 120)
     guard result.status == 0 else { throw TestFailure("ffmpeg: \(result.errorText)") }

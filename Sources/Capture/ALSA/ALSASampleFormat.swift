@@ -35,6 +35,8 @@ enum ALSASampleFormat: CaseIterable {
   /// Agrees with the device on a format, the nearest rate and channel count, and on periods.
   /// - Parameter channel: the one channel that is wanted, from 1; nil is all of them.
   /// - Returns: what was agreed, which need not be what was asked.
+  /// - Throws: `RecorderError`: unavailable when the device refuses, usage when it has nothing that can be recorded as it was
+  ///   asked for.
   static func negotiate(
     _ pcm: OpaquePointer, name: String, channel: Int?
   ) throws(RecorderError) -> (AudioFormat, ALSASampleFormat) {
@@ -53,7 +55,7 @@ enum ALSASampleFormat: CaseIterable {
     let offered = allCases.first { snd_pcm_hw_params_test_format(pcm, parameters, $0.identifier) == 0 }
     guard let sampleFormat = offered else {
       throw RecorderError(
-        .unavailable,
+        .usage,
         "\(AudioDevice.alsa(pcm: name).description) delivers no samples of 16 or 32 bits.",
         hint: "Name it through ALSA's converter, as alsa:plughw:0.")
     }
@@ -71,7 +73,7 @@ enum ALSASampleFormat: CaseIterable {
     let channelLimit = channel == nil ? maximumChannels : AudioOptions.channels.upperBound
     guard (1...maximumRate).contains(Int(rate)), (1...channelLimit).contains(Int(channels)) else {
       throw RecorderError(
-        .unavailable, "\(AudioDevice.alsa(pcm: name).description) delivers \(channels) channels at \(rate) Hz.",
+        .usage, "\(AudioDevice.alsa(pcm: name).description) delivers \(channels) channels at \(rate) Hz.",
         hint: "Choose one with --microphone-channel, or name it through ALSA's converter, as alsa:plughw:0.")
     }
     return (AudioFormat(sampleRate: Int(rate), channels: Int(channels)), sampleFormat)

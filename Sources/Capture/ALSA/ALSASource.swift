@@ -25,14 +25,19 @@ package struct ALSASource: ~Copyable, AudioSource {
 
   /// Opens the PCM called `name`, at the rate nearest to 48 kHz and the channel count nearest to stereo that it has
   /// without converting.
-  /// - Parameter channel: the one channel of it that is wanted, from 1; nil is all of them.
-  /// - Throws: `RecorderError` (unavailable) when there is no such PCM, or it cannot be captured from.
-  package init(pcm name: String, channel: Int? = nil) throws(RecorderError) {
+  /// - Parameters:
+  ///   - channel: the one channel of it that is wanted, from 1; nil is all of them.
+  ///   - explains: whether the error is to name what there is in its place.
+  /// - Throws: `RecorderError`: unavailable when there is no such PCM, or it cannot be captured from; usage when it can,
+  ///   and not as it was asked for.
+  package init(pcm name: String, channel: Int? = nil, explains: Bool = false) throws(RecorderError) {
     recorder_alsa_silence()
     var opened: OpaquePointer?
     // Without NONBLOCK the call waits for ever while another program has the device.
     let status = snd_pcm_open(&opened, name, SND_PCM_STREAM_CAPTURE, SND_PCM_NONBLOCK)
-    guard status >= 0, let pcm = opened else { throw ALSAFailure.opening(name, status) }
+    guard status >= 0, let pcm = opened else {
+      throw ALSAFailure.opening(name, status, explains: explains)
+    }
     let negotiated: (format: AudioFormat, samples: ALSASampleFormat)
     do throws(RecorderError) {
       negotiated = try ALSASampleFormat.negotiate(pcm, name: name, channel: channel)
@@ -164,11 +169,15 @@ enum ALSAFailure {
   static func words(_ status: Int32) -> String { snd_strerror(status).map { String(cString: $0) } ?? "\(status)" }
 
   /// The error for a PCM that could not be opened.
-  static func opening(_ name: String, _ status: Int32) -> RecorderError {
+  /// - Parameter explains: whether it is to name what there is in its place.
+  static func opening(_ name: String, _ status: Int32, explains: Bool = false) -> RecorderError {
     let device = AudioDevice.alsa(pcm: name).description
     switch -status {
     case ENOENT, ENODEV:
-      return RecorderError(.unavailable, "There is no sound device \(device).", hint: "`arecord -L` lists them.")
+      let there = explains ? ALSAInventory.devices.map(\.specification) : []
+      let asked = AudioDevice.alsa(pcm: name).specification
+      // One that ALSA knows by its name is just not there.
+      return MissingDevice.error(asked, among: Set(there).subtracting([asked]))
     case EBUSY: return RecorderError(.unavailable, "Another program uses the sound device \(device).")
     case ECONNREFUSED:
       return RecorderError(

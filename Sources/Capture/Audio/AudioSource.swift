@@ -14,12 +14,18 @@ package protocol AudioSource: ~Copyable {
   var isMuted: Bool { get }
   /// Why the device delivers nothing now.
   var outage: AudioHole { get }
+  /// That what is meant plays nothing yet, in one sentence, though the device is open; nil when it plays, or has played.
+  var awaited: String? { get }
 
   /// Waits for sound and puts what there is into `block`: its samples, `frames`, `format`, `time` and `hole`.
   /// - Parameter deadline: ns of `CLOCK_MONOTONIC`.
   /// - Returns: false when nothing had come by then, or the device is outdated; the block is unchanged.
   /// - Throws: `RecorderError` (sourceLost) when the device or its server is gone: it has to be opened again.
   mutating func read(into block: inout AudioBlock, until deadline: Int64) throws(RecorderError) -> Bool
+}
+
+extension AudioSource where Self: ~Copyable {
+  package var awaited: String? { nil }
 }
 
 /// A sound device that can be opened.
@@ -42,15 +48,22 @@ package enum AudioDevice: Hashable, Sendable {
   /// it, else ALSA's `default`, which needs no server.
   package static let defaultMicrophones = [AudioDevice.pulse(source: defaultSourceName), .alsa(pcm: "default")]
 
+  /// How it is named on the command line; outside text.
+  package var specification: String {
+    switch self {
+    case .pulse(let source): "pulse:\(source)"
+    case .alsa(let pcm): "alsa:\(pcm)"
+    case .application(.name(let name)): "app:\(name)"
+    case .application(.process(let id)): "pid:\(id)"
+    }
+  }
+
   /// What a person calls it, fit to be shown.
   package var description: String {
     switch self {
     case .defaultMonitor: "the default output's monitor"
     case .pulse(Self.defaultSourceName): "the default input"
-    case .pulse(let source): "pulse:\(source.printable(atMost: 60))"
-    case .alsa(let pcm): "alsa:\(pcm.printable(atMost: 60))"
-    case .application(.name(let name)): "app:\(name.printable(atMost: 60))"
-    case .application(.process(let id)): "pid:\(id)"
+    default: specification.printable(atMost: 66)
     }
   }
 

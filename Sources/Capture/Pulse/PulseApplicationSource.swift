@@ -11,6 +11,7 @@ package struct PulseApplicationSource: ~Copyable, AudioSource {
   package let deviceName: String
   package let isOutdated = false
   package let isMuted = false
+  package private(set) var awaited: String?
   private let application: AudioApplication
   /// The streams that are listened to, by the server's numbers; a free place is nil.
   private var streams: [(number: UInt32, stream: PulseStream)?]
@@ -28,6 +29,13 @@ package struct PulseApplicationSource: ~Copyable, AudioSource {
     self.application = application
     deviceName = AudioDevice.application(application).description
     streams = Array(repeating: nil, count: AudioBlock.parts - 1)
+    let deadline = MonotonicClock.now() + PulseConnection.patience
+    let playing = PulseApplications.ask(application, connection, until: deadline)
+    guard playing?.streams.isEmpty != false else { return }
+    let others = Set((playing?.others ?? []).map { "app:\($0)" })
+    let told = MissingDevice.told(others, nearestTo: deviceName)
+    let there = others.isEmpty ? "" : "; \(told) \(others.count == 1 ? "plays" : "play")"
+    awaited = "\(deviceName) plays nothing yet\(there)."
   }
 
   package mutating func read(into block: inout AudioBlock, until deadline: Int64) throws(RecorderError) -> Bool {
@@ -67,13 +75,14 @@ package struct PulseApplicationSource: ~Copyable, AudioSource {
   /// Listens to the application's streams that are new.
   private mutating func look(until deadline: Int64) {
     if connection.takeNews().streams { mustLook = true }
-    guard mustLook, let numbers = PulseApplications.ask(application, connection, until: deadline) else { return }
+    guard mustLook, let playing = PulseApplications.ask(application, connection, until: deadline) else { return }
     mustLook = false
-    for number in numbers where !streams.contains(where: { $0?.number == number }) {
+    for number in playing.streams where !streams.contains(where: { $0?.number == number }) {
       guard let place = streams.firstIndex(where: { $0 == nil }) else { return }
       // One that has ended meanwhile is none to listen to.
       guard let stream = try? PulseStream(.playback(number), of: connection) else { continue }
       streams[place] = (number, stream)
+      awaited = nil
     }
   }
 

@@ -6,25 +6,31 @@ struct PulseApplications {
   private let application: AudioApplication
   /// The server's numbers of them.
   private(set) var streams: [UInt32] = []
+  /// The names of the others that play; outside text.
+  private(set) var others: [String] = []
 
   /// Asks the server of `connection` what `application` plays.
   /// - Returns: nil when it had not answered by `deadline` (ns of `CLOCK_MONOTONIC`).
   static func ask(
     _ application: AudioApplication, _ connection: borrowing PulseConnection, until deadline: Int64
-  ) -> [UInt32]? {
+  ) -> PulseApplications? {
     var list = PulseApplications(application: application)
     let hasAnswered = withUnsafeMutablePointer(to: &list) { list in
       let question = pa_context_get_sink_input_info_list(
         connection.context,
         { _, answer, _, list in
           guard let answer = answer?.pointee, let list = list?.assumingMemoryBound(to: PulseApplications.self),
-            let properties = answer.proplist, list.pointee.isMeant(properties)
+            let properties = answer.proplist
           else { return }
-          list.pointee.streams.append(answer.index)
+          if list.pointee.isMeant(properties) {
+            list.pointee.streams.append(answer.index)
+          } else if let name = pa_proplist_gets(properties, PA_PROP_APPLICATION_NAME) {
+            list.pointee.others.append(String(cString: name))
+          }
         }, list)
       return connection.wait(for: question, until: deadline)
     }
-    return hasAnswered ? list.streams : nil
+    return hasAnswered ? list : nil
   }
 
   private init(application: AudioApplication) { self.application = application }

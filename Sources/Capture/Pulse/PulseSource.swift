@@ -15,8 +15,11 @@ package struct PulseSource: ~Copyable, AudioSource {
   /// - Parameters:
   ///   - channel: the one channel of it that is wanted, from 1; nil is all of them.
   ///   - server: the server's address; nil is $PULSE_SERVER or the default.
+  ///   - explains: whether the error is to name what there is in its place.
   /// - Throws: `RecorderError` (unavailable) when no server answers or it has no such source.
-  package init(source: String, channel: Int? = nil, server: String? = nil) throws(RecorderError) {
+  package init(
+    source: String, channel: Int? = nil, server: String? = nil, explains: Bool = false
+  ) throws(RecorderError) {
     let connection = try PulseConnection(server: server)
     var (name, followed) = (source, (name: String, source: String)?.none)
     if PulseDefaults.names.contains(source) {
@@ -24,7 +27,7 @@ package struct PulseSource: ~Copyable, AudioSource {
       followed = (source, name)
     }
     // Folded into two channels, none is there by itself.
-    stream = try PulseStream(.source(name), keepsChannels: channel != nil, of: connection)
+    stream = try PulseStream(.source(name), keepsChannels: channel != nil, explains: explains, of: connection)
     self.followed = followed
     isMuted = PulseMute.ask(stream.deviceName, connection) ?? false
     self.connection = connection
@@ -36,7 +39,7 @@ package struct PulseSource: ~Copyable, AudioSource {
     behind name: String, _ connection: borrowing PulseConnection
   ) throws(RecorderError) -> String {
     let defaults = PulseDefaults.ask(connection, until: MonotonicClock.now() + PulseConnection.patience)
-    guard let source = defaults?.source(called: name) else { throw PulseStream.missing(.source(name)) }
+    guard let source = defaults?.source(called: name) else { throw PulseStream.missing(.source(name), connection) }
     return source
   }
 

@@ -38,16 +38,20 @@ final class PulseStream {
   }
 
   /// Opens `target` at the device's own rate.
-  /// - Parameter keepsChannels: whether all the device's channels are delivered, or two.
+  /// - Parameters:
+  ///   - keepsChannels: whether all the device's channels are delivered, or two.
+  ///   - explains: whether the error is to name what there is in its place.
   /// - Throws: `RecorderError` (unavailable) when the server has no such thing.
-  init(_ target: Target, keepsChannels: Bool = false, of connection: borrowing PulseConnection) throws(RecorderError) {
+  init(
+    _ target: Target, keepsChannels: Bool = false, explains: Bool = false, of connection: borrowing PulseConnection
+  ) throws(RecorderError) {
     var wanted = pa_sample_spec(
       format: PA_SAMPLE_FLOAT32LE, rate: UInt32(AudioFormat.mix.sampleRate), channels: UInt8(AudioFormat.mix.channels))
     guard let stream = pa_stream_new(connection.context, "recording", &wanted, nil) else {
       throw PulseConnection.noMemory
     }
     do throws(RecorderError) {
-      try Self.connect(stream, to: target, keepsChannels: keepsChannels, of: connection)
+      try Self.connect(stream, to: target, keepsChannels: keepsChannels, explains: explains, of: connection)
     } catch {
       pa_stream_disconnect(stream)
       pa_stream_unref(stream)
@@ -63,7 +67,8 @@ final class PulseStream {
   }
 
   private static func connect(
-    _ stream: OpaquePointer, to target: Target, keepsChannels: Bool, of connection: borrowing PulseConnection
+    _ stream: OpaquePointer, to target: Target, keepsChannels: Bool, explains: Bool,
+    of connection: borrowing PulseConnection
   ) throws(RecorderError) {
     let bytesPerSecond = AudioFormat.mix.sampleRate * AudioFormat.mix.channels * MemoryLayout<Float>.stride
     var attributes = pa_buffer_attr()
@@ -80,29 +85,41 @@ final class PulseStream {
     case .source(let name): status = pa_stream_connect_record(stream, name, &attributes, flags)
     case .playback(let number):
       // Its source is then the monitor of the output that the application plays on.
-      guard pa_stream_set_monitor_stream(stream, number) >= 0 else { throw refused(target, connection) }
+      guard pa_stream_set_monitor_stream(stream, number) >= 0 else {
+        throw refused(target, explains: explains, connection)
+      }
       status = pa_stream_connect_record(stream, nil, &attributes, flags)
     }
-    guard status >= 0 else { throw refused(target, connection) }
+    guard status >= 0 else { throw refused(target, explains: explains, connection) }
     while pa_stream_get_state(stream) != PA_STREAM_READY {
       let isAlive = pa_stream_get_state(stream) == PA_STREAM_CREATING && connection.turn(until: deadline)
-      if !isAlive { throw refused(target, connection) }
+      if !isAlive { throw refused(target, explains: explains, connection) }
     }
   }
 
-  private static func refused(_ target: Target, _ connection: borrowing PulseConnection) -> RecorderError {
+  private static func refused(
+    _ target: Target, explains: Bool, _ connection: borrowing PulseConnection
+  ) -> RecorderError {
     if pa_context_errno(connection.context) == Int32(PA_ERR_NOENTITY.rawValue) {
-      return missing(target)
+      return missing(target, explains: explains, connection)
     }
     return RecorderError(
       .unavailable, "The sound server does not deliver \(target.description) (\(connection.failure)).")
   }
 
   /// The error that says that there is no such thing.
-  static func missing(_ target: Target) -> RecorderError {
-    RecorderError(
-      .unavailable, "The sound server has no source for \(target.description).",
-      hint: "`pactl list short sources` lists them.")
+  /// - Parameter explains: whether it is to name what there is in its place.
+  static func missing(
+    _ target: Target, explains: Bool = false, _ connection: borrowing PulseConnection
+  ) -> RecorderError {
+    guard case .source(let name) = target, !PulseDefaults.names.contains(name) else {
+      return RecorderError(
+        .unavailable, "The sound server has no source for \(target.description).",
+        hint: "`pactl list short sources` lists them.")
+    }
+    let deadline = MonotonicClock.now() + PulseConnection.patience
+    let there = explains ? PulseInventory(connection, until: deadline).devices.map(\.specification) : []
+    return MissingDevice.error(AudioDevice.pulse(source: name).specification, among: Set(there))
   }
 
   deinit {

@@ -39,7 +39,9 @@ package struct RecordCommand: CommandDeclaration {
 
       Sound is off unless it is asked for: --app-audio records what the applications play, --microphone what the \
       person says; both are mixed into the first track, and each follows as a track of its own. A DEVICE is pulse:SOURCE, alsa:PCM, or one application alone: app:NAME, pid:N or \
-      window, the recorded window's.
+      window, the recorded window's. One that is missing, and an application that plays nothing yet, are waited for: the \
+      recording begins without them, says so, is silent there, and has their sound from the moment that they come. With \
+      --strict a device has to be there.
       """,
     examples: [
       .init("recorder record", "Record the whole display until Ctrl-C."),

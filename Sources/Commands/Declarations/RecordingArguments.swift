@@ -130,7 +130,7 @@ package struct RecordingArguments: ParsableArguments {
   package var lossless = VideoOptions().lossless
   @Flag(
     settings: ["strict"],
-    help: "End the recording, or do not begin it, when sound or the event track fails; else it goes on without.")
+    help: "Begin with every sound device or not at all, and end when sound or events fail; else it goes on without.")
   package var strict = RecordingOptions().strict
   @Option(
     settings: ["storage.sync"],

@@ -18,8 +18,9 @@ struct AudioCaptureLoop: ~Copyable {
   /// The outage that the person was told of.
   private var isTold = false
   private var wasOpen = false
-  /// Whether it has been switched off before.
-  private var wasOff = false
+  /// Whether anything was ever heard of it, and whether the person was told that it plays nothing yet.
+  private var wasHeard = false
+  private var isAwaited = false
   private var soundGuard: SoundGuard
   private var isMuted = false
   /// Whether the person chose another device, which is to be opened next.
@@ -81,7 +82,8 @@ struct AudioCaptureLoop: ~Copyable {
   private mutating func rest() {
     watch = nil
     (input.outage, hole) = (.off, .off)
-    (wasOpen, isTold, wasOff) = (false, false, true)
+    (wasOpen, isTold) = (false, false)
+    input.failure = nil
     _ = opened.tryPush(nil)
     while input.offSince != nil, !input.isStopping.load(ordering: .relaxed) {
       _ = input.wake.wait(until: .max)
@@ -92,10 +94,11 @@ struct AudioCaptureLoop: ~Copyable {
   private mutating func capture(_ device: AudioDevice) throws(RecorderError) {
     switch device {
     case .pulse(let name):
-      var source = try PulseSource(source: name, channel: input.channel, server: input.server)
+      var source = try PulseSource(
+        source: name, channel: input.channel, server: input.server, explains: !isTold)
       try capture(&source)
     case .alsa(let name):
-      var source = try ALSASource(pcm: name, channel: input.channel)
+      var source = try ALSASource(pcm: name, channel: input.channel, explains: !isTold)
       try capture(&source)
     case .application(let application):
       var source = try PulseApplicationSource(application, server: input.server)
@@ -108,12 +111,12 @@ struct AudioCaptureLoop: ~Copyable {
   private mutating func capture(_ source: inout some AudioSource & ~Copyable) throws(RecorderError) {
     if let channel = input.channel, channel > source.format.channels {
       throw RecorderError(
-        .unavailable,
+        .usage,
         "The \(input.title)'s device \(source.deviceName.printable(atMost: 120)) has no channel \(channel).",
         hint: "It has \(source.format.channels).")
     }
     watch = nil
-    tellOpened(source.deviceName)
+    tellOpened(source.deviceName, awaited: source.awaited)
     wasOpen = true
     defer { input.isLive.store(false, ordering: .relaxed) }
     var lastSound = MonotonicClock.now()
@@ -137,6 +140,8 @@ struct AudioCaptureLoop: ~Copyable {
       input.lastSound.store(lastSound, ordering: .relaxed)
       input.isLive.store(true, ordering: .relaxed)
       if isTold { tellReturned(source.deviceName) }
+      if isAwaited, source.awaited == nil { tellPlays(source.deviceName) }
+      wasHeard = true
       // Servers also deliver what they heard before they were asked.
       if block.time < input.onSince.load(ordering: .relaxed) {
         isBeginning = isBeginning || block.isBeginning
@@ -208,29 +213,42 @@ struct AudioCaptureLoop: ~Copyable {
     _ = shared.filled.push(empty)
   }
 
-  private mutating func tellOpened(_ name: String) {
+  /// Tells which device it is that was opened.
+  /// - Parameter awaited: that what is meant plays nothing yet.
+  private mutating func tellOpened(_ name: String, awaited: String?) {
     _ = opened.tryPush(nil)
     if isSwitching {
       shared.reporter.tell(
         .device, "The \(input.title) is recorded from \(name.printable(atMost: 120)) now, as was chosen.")
       isSwitching = false
     }
-    if wasOpen || isTold { return }
+    if let awaited, !wasHeard {
+      isAwaited = true
+      shared.reporter.tell(.warning, "\(awaited) It is recorded as soon as it does.", isAdvice: true)
+    }
+    if wasOpen || isTold || isAwaited { return }
+    shared.reporter.tell(.device, "The \(input.title) is recorded from \(name.printable(atMost: 120)).")
+  }
+
+  private mutating func tellPlays(_ name: String) {
+    isAwaited = false
     shared.reporter.tell(.device, "The \(input.title) is recorded from \(name.printable(atMost: 120)).")
   }
 
   private mutating func tellReturned(_ name: String) {
     isTold = false
-    shared.reporter.tell(.device, "The \(input.title) is there again: \(name.printable(atMost: 120)).")
+    input.failure = nil
+    let words = wasHeard ? "there again" : "there"
+    shared.reporter.tell(.device, "The \(input.title) is \(words): \(name.printable(atMost: 120)).")
   }
 
   private mutating func tell(_ failure: RecorderError) {
     _ = opened.tryPush(failure)
-    // A device demanded by name that was never there ends the recording before it begins; nothing is to be told.
-    guard !isTold, wasOpen || wasOff || !input.isDemanded else { return }
+    guard !isTold else { return }
     isTold = true
-    shared.reporter.tell(
-      .warning, "\(failure.message) The \(input.title) is silent until it is there again.")
+    let sentence = "\(failure.message) The \(input.title) is silent until it is there\(wasHeard ? " again" : "")."
+    input.failure = sentence
+    shared.reporter.tell(.warning, sentence)
   }
 
   private mutating func tellMuted(_ isMuted: Bool, _ name: String) {
@@ -248,7 +266,7 @@ struct AudioCaptureLoop: ~Copyable {
     switch finding {
     case .silent:
       // Why has been told already.
-      if isMuted { return }
+      if isMuted || isAwaited { return }
       let hint =
         input.role == .application ? "does anything play on this device" : "is it muted, or another device meant"
       shared.reporter.tell(

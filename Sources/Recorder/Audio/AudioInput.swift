@@ -21,7 +21,7 @@ final class AudioInput: Sendable {
   let devices: [AudioDevice]
   /// The one channel that is recorded, from 1; nil is all of them.
   let channel: Int?
-  /// Whether one device was asked for by its name: its absence at the start is an error then.
+  /// Whether one device was asked for by its name.
   let isDemanded: Bool
   /// The address of the sound server; nil is $PULSE_SERVER or the default.
   let server: String?
@@ -50,6 +50,12 @@ final class AudioInput: Sendable {
   private let offTime: Atomic<Int64>
   /// When it was switched on last, in monotonic ns: what was said before is not recorded.
   let onSince = Atomic<Int64>(0)
+  /// Why it is silent, in the words that the person was told; nil while it is not.
+  var failure: String? {
+    get { failureText.withLock { $0 } }
+    set { failureText.withLock { $0 = newValue } }
+  }
+  private let failureText = Mutex<String?>(nil)
   /// Set to end the thread.
   let isStopping = Atomic<Bool>(false)
   /// Wakes the thread while it waits to try again, or to be switched on.

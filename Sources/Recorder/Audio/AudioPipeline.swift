@@ -10,8 +10,8 @@ internal import Threading
 /// A thread captures each input; one mixes and encodes. Each track has every frame from the session's epoch to its end:
 /// where an input has nothing there is silence, and a gap event when that lasts 50 ms.
 ///
-/// A device named by the person that cannot be opened is an error before anything is recorded. A default device that is
-/// missing is a warning: the recording goes on, silent, until it is there.
+/// A device that is missing at the start is a warning: the recording goes on, silent, until it is there. Of a strict
+/// recording it is an error before anything is recorded.
 package final class AudioPipeline: Sendable {
   /// What the file's header has to know of the tracks, in their order: the mix is the first.
   package let streams: [StreamDescription]
@@ -31,11 +31,13 @@ package final class AudioPipeline: Sendable {
   ///   - windowProcess: the process of the recorded window, as far as it is known.
   ///   - server: the sound server's address; nil is $PULSE_SERVER or the default.
   ///   - off: those of `inputs` that begin switched off: silent, their devices closed.
+  ///   - isStrict: whether every device has to be there.
   ///   - log: what is noticed on the way; nil leaves it unsaid.
-  /// - Throws: `RecorderError` (unavailable) when a device that was named, or the encoder, is not there.
+  /// - Throws: `RecorderError`: unavailable when the encoder, the window's process, or of a strict recording a device is not
+  ///   there; usage when a device that was named cannot be recorded as it was asked for.
   package init?(
     _ options: AudioOptions, windowProcess: Int? = nil, server: String? = nil, off: Set<String> = [],
-    log: RecorderLog? = nil
+    isStrict: Bool = false, log: RecorderLog? = nil
   ) throws(RecorderError) {
     var inputs: [AudioInput] = []
     let wanted: [(AudioInput.Role, AudioDeviceSpecification?, Double)] = [
@@ -57,7 +59,7 @@ package final class AudioPipeline: Sendable {
     do throws(RecorderError) {
       for input in inputs { captures.append(try AudioThread(input, shared)) }
       let deadline = MonotonicClock.now() + Self.patience
-      for capture in captures { try capture.waitForDevice(until: deadline) }
+      for capture in captures { try capture.waitForDevice(until: deadline, isStrict: isStrict) }
     } catch {
       for capture in captures { capture.stop() }
       _ = mix.finish()
@@ -167,6 +169,9 @@ package final class AudioPipeline: Sendable {
       (input.offSince == nil, input.isLive.load(ordering: .relaxed), input.lastSound.load(ordering: .relaxed))
     }
   }
+
+  /// Why each of `inputs` is silent, in the words that the person was told; nil when it is not.
+  var failures: [String?] { shared.inputs.map(\.failure) }
 
   /// The gaps of inputs that are switched off, or whose device is not there, as far as they have come at `time`.
   package func openGaps(at time: Timestamp, epoch: Int64) -> [Gap] {

@@ -24,19 +24,23 @@ final class AudioThread: Sendable {
     }
   }
 
-  /// Waits until the device is open, or has failed to open once.
-  /// - Throws: `RecorderError` (unavailable) when it failed and was asked for by its name.
-  func waitForDevice(until deadline: Int64) throws(RecorderError) {
-    guard input.isDemanded else {
-      _ = opened.pop(until: deadline)
-      return
+  /// Waits until the device is open, or has failed to open once. One that is not there is waited for while it records.
+  /// - Parameter isStrict: whether it has to be there.
+  /// - Throws: `RecorderError`: unavailable when it has to be there and is not, usage when it was asked for by its name, is
+  ///   there, and cannot be recorded as it was asked for.
+  func waitForDevice(until deadline: Int64, isStrict: Bool) throws(RecorderError) {
+    guard case .element(let failure) = opened.pop(until: deadline) else {
+      guard isStrict else { return }
+      throw RecorderError(.unavailable, "The \(input.title)'s device does not answer.", hint: Self.strictHint)
     }
-    if case .element(let failure) = opened.pop(until: deadline) {
-      if let failure { throw failure }
-    } else {
-      throw RecorderError(.unavailable, "The \(input.title)'s device does not answer.")
-    }
+    guard let failure else { return }
+    if failure.code == .usage, input.isDemanded { throw failure }
+    guard isStrict else { return }
+    let hint = [failure.hint, Self.strictHint].compactMap(\.self).joined(separator: " ")
+    throw RecorderError(.unavailable, failure.message, hint: hint)
   }
+
+  private static let strictHint = "Without --strict it is recorded as soon as it is there."
 
   /// Ends and joins the thread; later calls return at once.
   func stop() {

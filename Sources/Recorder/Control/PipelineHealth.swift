@@ -126,7 +126,7 @@ final class PipelineHealth: Sendable {
       let picture = stages.prefix(3).last { $0.state == .stalled }
       let sound = stages.dropFirst(3).first { $0.state != .ok }
       let slow = lookAtPace(&found.pace, at: now)
-      let message = (picture ?? sound).map(Self.sentence) ?? slow
+      let message = (picture ?? sound).map { failure(of: $0) ?? Self.sentence($0) } ?? slow
       let trigger: RecordingTrigger = picture != nil ? .stall : message != nil ? .degrade : .recover
       controls.note(trigger, message: message)
       follow(picture, &found, at: now)
@@ -209,12 +209,20 @@ final class PipelineHealth: Sendable {
       // One that never delivered has been missed since the beginning.
       var stage = RecorderStatus.Stage(name, since: last.time == 0 ? control.epoch : last.time, at: now)
       if stage.state == .stalled, !last.isLive { stage.state = .lost }
+      // Of one that was not there at the start nothing has to be waited for to know that.
+      if last.time == 0, failure(of: stage) != nil { stage.state = .lost }
       (stage.level, stage.gain) = (level, gain)
       stage.last = last.time == 0 ? nil : time(max(0, last.time - control.epoch))
       stage.isMuted = ControlRequest.Input(rawValue: name).map { controls.isMuted($0) } ?? false
       stages.append(stage)
     }
     return stages
+  }
+
+  /// Why the sound input of that name is silent, in the words that the person was told; nil of any other stage.
+  private func failure(of stage: RecorderStatus.Stage) -> String? {
+    guard let audio, let index = audio.inputs.firstIndex(of: stage.name) else { return nil }
+    return audio.failures[index]
   }
 
   private static func sentence(_ stage: RecorderStatus.Stage) -> String {

@@ -21,8 +21,8 @@ public final class ScreenRecorder: Sendable {
   /// Makes a recorder that records nothing yet.
   /// - Parameters:
   ///   - options: what it does unless a call says otherwise.
-  ///   - notify: told, from any thread, what the person should know at once, in a sentence: a device that was lost, a
-  ///     disk that fills up.
+  ///   - notify: told, from any thread, what the person should know at once, in a sentence: a device that is missing or was
+  ///     lost, a disk that fills up.
   /// - Throws: ``CaptureError``: configuration when there is no place for the archive, busy when the control name is
   ///   taken, usage when it cannot be one, permission.
   public init(
