@@ -103,9 +103,13 @@ import Testing
       let first = try #require(sound.firstSound(from: gap.start.seconds + 0.03, above: 0.000_05))
       #expect(first <= back.bound + waited, "\(gap): sound at \(first), back at \(back)")
     }
-    // An overrun costs nothing that is long enough to be a gap, where the machine is not slow.
+    // An overrun costs nothing that is long enough to be a gap, where the machine is not slow; and from its bound on there is
+    // sound in each 10 ms, until the device goes deaf.
     let overrun = returns[2]
     for gap in gaps where gap.reason == "the device was read too late" { #expect(gap.end.seconds <= overrun.bound) }
+    for time in stride(from: overrun.bound, to: long[2].start.seconds - 0.01, by: 0.01) {
+      #expect(sound[Int(time * 48_000)..<Int((time + 0.01) * 48_000)].contains { $0 != 0 }, "no sound at \(time)")
+    }
   }
 
   @Test(arguments: SoundServer.Kind.allCases) func thoseOfAServer(kind: SoundServer.Kind) throws {

@@ -1,3 +1,4 @@
+import Glibc
 import Recorder
 import SessionModel
 import TestSupport
@@ -110,8 +111,11 @@ import Testing
     let begun = recording.now.seconds
     try device.begin(fault)
     try recording.wait(until: begun + 1)
+    let busy = ProcessorWait(of: [getpid()])
     device.end(fault)
     let ended = recording.now.seconds
+    try waitUntil("sound again") { try device.heard().last?.end == nil }
+    let bound = ended + 0.2 + busy.seconds
     try recording.wait(until: ended + 4.5)
     let end = recording.now
     let track = try recording.finish(at: end)
@@ -120,7 +124,7 @@ import Testing
     #expect(gap.reason == (fault == .stall ? "the device delivered nothing" : "the device was not there"))
     #expect(abs(gap.start.seconds - begun) < 0.02)
     // It is there again at the next look, of which there are ten a second.
-    #expect((ended - 0.02...ended + 0.25).contains(gap.end.seconds))
+    #expect((ended - 0.02...bound).contains(gap.end.seconds))
     #expect(track.left.seconds(gap.start.seconds + 0.01, gap.end.seconds - 0.01).allSatisfy { $0.magnitude < 0.000_05 })
     let late = try lateness(of: recording, track, in: [0...gap.start.seconds, gap.end.seconds...end.seconds])
     #expect(late.count >= 2)
@@ -144,9 +148,14 @@ import Testing
   @Test func overrunsShiftNothing() throws {
     let device = try ClockedDevice()
     let recording = try AudioRecording(options(device))
+    var bounds: [(time: Double, end: Double)] = []
     for beat in 1...8 {
       try recording.wait(until: Double(beat) * 0.5)
+      let busy = ProcessorWait(of: [getpid()])
+      let (count, time) = (try device.heard().count, recording.now.seconds)
       try device.suffer(.overrun)
+      try waitUntil("sound again") { try device.heard().count > count && device.heard().last?.end == nil }
+      bounds.append((time, time + 0.2 + busy.seconds))
     }
     try recording.wait(until: 6.5)
     let end = recording.now
@@ -156,5 +165,12 @@ import Testing
     #expect(late.allSatisfy { abs($0) < 20 }, "\(late)")
     #expect(recording.warnings.isEmpty)
     #expect(recording.gaps.allSatisfy { $0.reason == "the device was read too late" })
+    // The device is never silent: by 200 ms after an overrun each 10 ms have sound again, until the next.
+    let sound = track.left
+    for (bound, next) in zip(bounds, bounds.dropFirst().map(\.time) + [end.seconds - 0.1]) {
+      for time in stride(from: bound.end, to: next - 0.01, by: 0.01) {
+        #expect(sound.seconds(time, time + 0.01).contains { $0 != 0 }, "no sound at \(time)")
+      }
+    }
   }
 }

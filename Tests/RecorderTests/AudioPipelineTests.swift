@@ -171,8 +171,11 @@ import Threading
     try server.control("suspend-sink", "desktop", "1")
     try waitUntil("the warning") { !recording.warnings.isEmpty }
     before.signal(SIGKILL)
+    let busy = ProcessorWait(of: [getpid()])
     try server.control("suspend-sink", "desktop", "0")
+    let woken = recording.now.seconds
     try waitUntil("sound to be back") { recording.told.filter { $0.kind == .device }.count == 2 }
+    let bound = woken + 0.2 + busy.seconds
     let player = try TimedPlayer(server)
     let time = recording.seconds(try player.heard(player.play(1000, at: recording.time(recording.now.seconds + 1))))
     let track = try recording.finish(at: recording.now)
@@ -180,6 +183,7 @@ import Threading
     #expect(recording.gaps.count == 1)
     #expect(abs(gap.start.seconds - suspended) < 0.3)
     #expect(gap.end - gap.start > 450_000_000)
+    #expect(gap.end.seconds <= bound, "\(gap): woken at \(woken)")
     #expect(gap.reason == "the device was asleep")
     #expect(track.left.seconds(gap.start.seconds + 0.05, gap.end.seconds - 0.05).allSatisfy { $0.magnitude < 0.001 })
     let start = try #require(onset(in: track.left.seconds(time - 0.25, time + 0.25), above: 0.1))
