@@ -15,7 +15,7 @@ _recorder() {
   local path=recorder word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder gain" | "recorder split" | "recorder save" | "recorder publish" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
+      "recorder record" | "recorder start" | "recorder stop" | "recorder status" | "recorder mark" | "recorder pause" | "recorder resume" | "recorder mute" | "recorder unmute" | "recorder gain" | "recorder split" | "recorder save" | "recorder publish" | "recorder logs" | "recorder list" | "recorder show" | "recorder search" | "recorder replay" | "recorder frame" | "recorder export" | "recorder tag" | "recorder note" | "recorder verify" | "recorder recover" | "recorder protect" | "recorder unprotect" | "recorder redact" | "recorder delete" | "recorder gc" | "recorder index" | "recorder index rebuild" | "recorder sources" | "recorder doctor" | "recorder config" | "recorder config get" | "recorder config set" | "recorder config unset" | "recorder config list" | "recorder config path" | "recorder config check") path="$path $word" ;;
     esac
   done
   COMPREPLY=()
@@ -121,6 +121,10 @@ _recorder() {
     "recorder note --at") :; return ;;
     "recorder verify --head") :; return ;;
     "recorder protect --reason") :; return ;;
+    "recorder redact --from") :; return ;;
+    "recorder redact --to") :; return ;;
+    "recorder redact --reason") :; return ;;
+    "recorder delete --reason") :; return ;;
     "recorder gc --budget") :; return ;;
     "recorder gc --keep") :; return ;;
     "recorder sources --display") :; return ;;
@@ -128,7 +132,7 @@ _recorder() {
   esac
   case "$path" in
     "recorder")
-      words="record start stop status mark pause resume mute unmute gain split save publish logs list show search replay frame export tag note verify recover protect unprotect delete gc index sources doctor config -h --help --version"
+      words="record start stop status mark pause resume mute unmute gain split save publish logs list show search replay frame export tag note verify recover protect unprotect redact delete gc index sources doctor config -h --help --version"
       ;;
     "recorder record")
       words="--display --no-display --fps --size --no-size --upscale --no-upscale --cursor --no-cursor --decorations --no-decorations --popups --no-popups --select --on-resize --on-close --exclude --no-exclude --wait --no-wait --app-audio --no-app-audio --microphone --no-microphone --microphone-channel --no-microphone-channel --stems --gain --no-gain --audio-codec --hold --memory --no-memory --duration --no-duration --until --max-size --no-max-size --stop-when-idle --no-stop-when-idle --delay --name --on --no-on --title --tag --no-tag --quality --codec --preset --no-preset --crf --no-crf --pixel-format --lossless --no-lossless --strict --no-strict --sync --warn-free --min-free --disk-timeout --keep --timeout --log --virtual-display -h --help"
@@ -220,8 +224,12 @@ _recorder() {
       words="-h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
+    "recorder redact")
+      words="--from --to --reason -h --help"
+      [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
+      ;;
     "recorder delete")
-      words="-h --help"
+      words="--reason -h --help"
       [[ $current == -* ]] || { mapfile -t COMPREPLY < <(compgen -W "$(_recorder_sessions)" -- "$current"); return; }
       ;;
     "recorder gc")

@@ -55,10 +55,14 @@ package struct ArchiveLocation: Hashable, Sendable {
     static let log = "log.ndjson"
     static let media = "media"
     static let reserve = "reserve"
+    /// What was taken from the archive, in its root.
+    static let audit = "audit.ndjson"
     /// The files beside the media that have bytes.
     static let files = [manifest, events, annotations, chain, log, reserve]
     /// What marks a session in `pending/` as one that is being deleted.
     static let deletedSuffix = ".deleted"
+    /// What marks one of which a part is being taken out, or was and the index has yet to hear of it.
+    static let redactedSuffix = ".redacted"
     /// What the folder of a session is called until it is complete.
     static let newPrefix = ".new-"
   }

@@ -10,6 +10,8 @@ package struct ChainLink: Hashable, Codable, Sendable {
     case events
     /// `manifest.json`, whole: the last link.
     case manifest
+    /// The chain that sealed the session before a stretch of it was taken out: its head is the digest. The first links.
+    case redaction
   }
 
   /// Why a block of events was closed.
@@ -39,6 +41,8 @@ package struct ChainLink: Hashable, Codable, Sendable {
     case recorder
     /// Recovery, after the recorder was killed: what was altered between the two cannot be seen.
     case recovery
+    /// What took a stretch out of the session and sealed the rest anew.
+    case redaction
   }
 
   /// What the piece is.

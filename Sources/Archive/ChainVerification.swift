@@ -10,7 +10,7 @@ extension SessionReader {
     certificate.sealedBy = record.links.last?.sealedBy.rawValue
     let isClosed = !isLive && manifest?.state != .recording
     checkLines(record, manifest, isClosed: isClosed, &certificate)
-    for link in record.links where link.kind != .manifest { try check(link, &certificate) }
+    for link in record.links where link.kind == .segment || link.kind == .events { try check(link, &certificate) }
     checkOrder(record, &certificate)
     guard isClosed, let link = record.links.last, record.fault == nil else { return }
     guard link.kind == .manifest else {
@@ -26,6 +26,7 @@ extension SessionReader {
             .altered, segment.file.printable, "\(segment.file.printable) is not sealed.", start: segment.start,
             end: segment.end))
       }
+      checkRedactions(manifest, record, &certificate)
     }
     try checkEnds(record, &certificate)
   }
@@ -84,7 +85,7 @@ extension SessionReader {
 
   private func sealedFile(_ link: ChainLink) throws(RecorderError) -> OpenFile? {
     switch link.kind {
-    case .manifest: return try folder.openFile(ArchiveLocation.Name.manifest)
+    case .manifest, .redaction: return try folder.openFile(ArchiveLocation.Name.manifest)
     case .events: return try folder.openFile(ArchiveLocation.Name.events)
     case .segment:
       guard let path = SegmentPath(file: link.file) else { return nil }
@@ -121,6 +122,30 @@ extension SessionReader {
     return false
   }
 
+  /// The chain begins with what was taken out of the session, as the manifest has it, and nothing was altered before.
+  private func checkRedactions(_ manifest: Manifest, _ record: ChainRecord, _ certificate: inout Certificate) {
+    let redactions = manifest.redactions ?? []
+    let links = record.links.prefix { $0.kind == .redaction }
+    let isSaid =
+      record.links.count { $0.kind == .redaction } == redactions.count && links.count == redactions.count
+      && zip(links, redactions).allSatisfy { link, redaction in
+        link.digest == redaction.head ?? ChainLink.noHash && link.start == redaction.from && link.end == redaction.to
+      }
+    if !isSaid {
+      certificate.add(
+        Certificate.Finding(
+          .altered, ArchiveLocation.Name.chain, "The chain does not begin with what the manifest says was taken out."))
+    }
+    for redaction in redactions {
+      guard let altered = redaction.altered else { continue }
+      certificate.add(
+        Certificate.Finding(
+          .altered, ArchiveLocation.Name.manifest,
+          "The session had been altered before a part of it was taken out at \(redaction.at): \(altered.printable)",
+          start: redaction.from, end: redaction.to))
+    }
+  }
+
   /// Nothing was added to what is sealed.
   private func checkEnds(_ record: ChainRecord, _ certificate: inout Certificate) throws(RecorderError) {
     let end = record.links.last { $0.kind == .events }.map { $0.offset + $0.bytes } ?? 0
@@ -149,22 +174,7 @@ extension SessionReader {
     let name = ArchiveLocation.Name.annotations
     guard let file = try tolerating(nil as OpenFile?, { () throws(RecorderError) in try folder.openFile(name) })
     else { return }
-    let decoder = JSONDecoder()
-    var (number, before, isChained) = (0, Digest.of([]), false)
-    var torn: Int?, wrong: Int?
-    _ = try Line.forEach(in: file.descriptor) { (line) throws(RecorderError) in
-      number += 1
-      if let annotation = try? decoder.decode(Annotation.self, from: line) {
-        if annotation.previous != nil || isChained, annotation.previous != before { wrong = wrong ?? number }
-        isChained = isChained || annotation.previous != nil
-        torn = nil
-      } else {
-        // Half a line that a killed program left is part of what the next one is held against.
-        torn = torn ?? number
-      }
-      before = Digest.of(Array(line))
-    }
-    guard let line = wrong ?? torn else { return }
+    guard let line = try file.descriptor.firstFault(of: Annotation.self) else { return }
     certificate.add(
       Certificate.Finding(
         .altered, "\(name), line \(line)",

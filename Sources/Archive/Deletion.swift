@@ -4,9 +4,14 @@ package import SessionModel
 extension ArchiveReader {
   /// Deletes the session `id` for good: out of the way in one step first, then file by file. What an earlier deletion
   /// left half done is finished too. The index is to be told next.
+  /// - Parameters:
+  ///   - action: what `audit.ndjson` says was done; nil says nothing, of a session that was never recorded.
+  ///   - reason: why.
   /// - Throws: `RecorderError`: sessionNotFound, busy when it is being recorded, permission, writeFailed; damagedData when a
   ///   newer recorder wrote it.
-  package func delete(_ id: SessionID) throws(RecorderError) {
+  package func delete(
+    _ id: SessionID, as action: AuditEntry.Action?, reason: String? = nil
+  ) throws(RecorderError) {
     let session = try session(id)
     try session.checkFormat()
     let lock = try session.folder.openOrCreateFile(ArchiveLocation.Name.lock)
@@ -15,11 +20,20 @@ extension ArchiveReader {
         .busy, "The session \(id) is being recorded or worked on.", hint: "End the recording first.")
     }
     guard let root = try root(), let day = try root.day(of: id) else { return }
-    try markPending(id, suffix: ArchiveLocation.Name.deletedSuffix)
-    let trash = try root.createFolder(ArchiveLocation.Name.trash)
-    try day.rename(id.description, to: id.description, in: trash)
-    try root.folder(ArchiveLocation.Name.pending)?.removeFile(id.description)
-    try day.synchronize()
+    let head = (try? session.manifest())?.chain?.head
+    try audited(action.map { AuditEntry($0, id, reason: reason, head: head) }) { () throws(RecorderError) in
+      try markPending(id, suffix: ArchiveLocation.Name.deletedSuffix)
+      let trash = try root.createFolder(ArchiveLocation.Name.trash)
+      try day.rename(id.description, to: id.description, in: trash)
+      try root.folder(ArchiveLocation.Name.pending)?.removeFile(id.description)
+      try day.synchronize()
+      try emptyTrash(root)
+    }
+  }
+
+  /// Removes what was put out of the way.
+  func emptyTrash(_ root: Folder) throws(RecorderError) {
+    guard let trash = try root.folder(ArchiveLocation.Name.trash) else { return }
     for name in try trash.rawNames() { try trash.removeTree(name) }
   }
 }

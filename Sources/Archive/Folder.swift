@@ -117,6 +117,13 @@ package final class Folder: Sendable {
     throw RecorderError(.create, "\(path)/\(name)", errno: EEXIST)
   }
 
+  /// Whether `other` is this folder, whatever it is called now.
+  func isSame(as other: Folder) -> Bool {
+    var (mine, others) = (stat(), stat())
+    return fstat(descriptor, &mine) == 0 && fstat(other.descriptor, &others) == 0 && mine.st_dev == others.st_dev
+      && mine.st_ino == others.st_ino
+  }
+
   /// Whether something of that name is here, a broken link included.
   package func exists(_ name: String) -> Bool {
     var status = stat()

@@ -14,9 +14,12 @@ extension ArchiveReader {
 
   /// The sessions that were deleted and may still be in the index.
   package func deleted() throws(RecorderError) -> [SessionID] {
-    let suffix = ArchiveLocation.Name.deletedSuffix
-    return try pendingNames().filter { $0.hasSuffix(suffix) }.compactMap { SessionID($0.dropLast(suffix.count)) }
-      .sorted()
+    try pending(withSuffix: ArchiveLocation.Name.deletedSuffix)
+  }
+
+  /// The sessions whose names are listed with `suffix`.
+  func pending(withSuffix suffix: String) throws(RecorderError) -> [SessionID] {
+    try pendingNames().filter { $0.hasSuffix(suffix) }.compactMap { SessionID($0.dropLast(suffix.count)) }.sorted()
   }
 
   private func pendingNames() throws(RecorderError) -> [String] {
@@ -58,9 +61,14 @@ extension ArchiveReader {
   /// Adds `annotation` to the session `id`, on disk when it returns; the index is to be told next.
   /// - Throws: `RecorderError` (sessionNotFound, permission, writeFailed; damagedData when a newer recorder wrote it).
   package func annotate(_ id: SessionID, _ annotation: Annotation) throws(RecorderError) {
-    let session = try session(id)
-    try session.checkFormat()
-    try markPending(id)
-    try session.folder.append(annotation)
+    while true {
+      let session = try session(id)
+      try session.checkFormat()
+      try markPending(id)
+      try session.folder.append(annotation, to: ArchiveLocation.Name.annotations)
+      // Another folder may have taken its place meanwhile (`SessionReplacement`), made before this was added.
+      if let now = try root()?.session(id), !now.isSame(as: session.folder) { continue }
+      return
+    }
   }
 }

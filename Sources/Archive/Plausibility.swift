@@ -14,6 +14,7 @@ extension Manifest {
       && source.rect.isPlausible && source.window?.rect?.isPlausible ?? true && tracks.allSatisfy(\.isPlausible)
       && segments.allSatisfy { $0.size?.isPlausible ?? true }
       && options.video.size.map { PixelRect($0).isPlausible } ?? true
+      && redactions?.allSatisfy { $0.from.isPlausible && $0.to.isPlausible && $0.from < $0.to } ?? true
   }
 }
 

@@ -29,41 +29,6 @@ extension Folder {
     try rename(temporary, to: name)
     try synchronize()
   }
-
-  /// Appends `annotation` to the session in this folder, so that it survives a power cut; from any process.
-  func append(_ annotation: Annotation) throws(RecorderError) {
-    let file = try openOrCreateFile(ArchiveLocation.Name.annotations, appending: true)
-    _ = try file.lock(waiting: true)
-    var annotation = annotation
-    annotation.previous = try file.lastLineDigest()
-    var line = try encode(annotation) + [Line.end]
-    if try !file.endsWithWholeLine() { line.insert(Line.end, at: 0) }
-    try file.append(line: line)
-    try file.synchronize()
-  }
-}
-
-extension FileDescriptor {
-  /// The hash of the last line, half a line included; of nothing when there is none.
-  func lastLineDigest() throws(RecorderError) -> String {
-    var last: [UInt8] = []
-    let whole = try Line.forEach(in: self) { (line) throws(RecorderError) in last = Array(line) }
-    let rest = try size() - whole
-    if rest > 0 {
-      last = [UInt8](repeating: 0, count: Int(min(rest, Int64(Line.longest))))
-      _ = try read(into: &last, at: whole)
-    }
-    return Digest.of(last)
-  }
-
-  /// Whether the file is empty or its last byte ends a line: a writer that was killed may have left half a line.
-  func endsWithWholeLine() throws(RecorderError) -> Bool {
-    let size = try size()
-    guard size > 0 else { return true }
-    var last: [UInt8] = [0]
-    _ = try read(into: &last, at: size - 1)
-    return last == [Line.end]
-  }
 }
 
 /// `value` as JSON bytes.

@@ -36,6 +36,14 @@ struct SessionSeal: ~Copyable, Sendable {
     (last, count) = (link.hash, count + 1)
   }
 
+  /// Begins the chain of what is left of a session with what there is to say of the chain before.
+  mutating func seal(_ redaction: Redaction) throws(RecorderError) {
+    try append(
+      ChainLink(
+        kind: .redaction, file: ArchiveLocation.Name.manifest, offset: 0, bytes: 0,
+        digest: redaction.head ?? ChainLink.noHash, start: redaction.from, end: redaction.to, sealedBy: sealer))
+  }
+
   /// Seals the lines of `events` from where the last block ends to byte `end`; nothing when there are none.
   mutating func seal(events: borrowing FileDescriptor, to end: Int64, cause: ChainLink.Cause) throws(RecorderError) {
     let count = end - eventBytes

@@ -138,7 +138,9 @@ package final class SessionWriter: Sendable {
 
   /// Writes `annotation` to the session, on disk when it returns; from any thread.
   /// - Throws: `RecorderError` (writeFailed).
-  package func annotate(_ annotation: Annotation) throws(RecorderError) { try folder.append(annotation) }
+  package func annotate(_ annotation: Annotation) throws(RecorderError) {
+    try folder.append(annotation, to: ArchiveLocation.Name.annotations)
+  }
 
   /// Puts `manifest` in the place of the session's, on disk when it returns; from any thread.
   /// - Throws: `RecorderError` (writeFailed); the manifest before it stays.

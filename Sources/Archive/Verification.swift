@@ -34,10 +34,14 @@ extension SessionReader {
     if let keptHead {
       certificate.isKeptHead = certificate.head == keptHead
       if certificate.head != keptHead {
+        let redaction = manifest?.redactions?.first { $0.head == keptHead }
         certificate.add(
           Certificate.Finding(
             .altered, ArchiveLocation.Name.chain,
-            "The chain ends with \(certificate.head ?? "nothing"), not with the head that was kept: the session was cut, put back to an older state, or made anew."
+            redaction.map { redaction in
+              "The head that was kept is of the session before \(redaction.from) to \(redaction.to) of it was taken out, by \(redaction.by.printable) at \(redaction.at): it says nothing of what is left."
+            }
+              ?? "The chain ends with \(certificate.head ?? "nothing"), not with the head that was kept: the session was cut, put back to an older state, or made anew."
           ))
       }
     }

@@ -20,6 +20,12 @@ static inline void recorder_name_thread(const char *name) { prctl(PR_SET_NAME, n
 static inline int recorder_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 int ppoll(struct pollfd *entries, unsigned long count, const struct timespec *timeout, const sigset_t *mask);
 
+/* Two names of a folder change places in one step. RENAME_EXCHANGE is 2 in linux/fs.h, and hidden with the function. */
+int renameat2(int from, const char *name, int to, const char *other, unsigned int flags);
+static inline int recorder_exchange(int folder, const char *name, const char *other) {
+  return renameat2(folder, name, folder, other, 2);
+}
+
 /* wcwidth(3) is declared only under _XOPEN_SOURCE. */
 int wcwidth(wchar_t character);
 static inline int recorder_columns(unsigned int character) { return wcwidth((wchar_t)character); }

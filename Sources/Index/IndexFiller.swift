@@ -62,6 +62,19 @@ struct IndexFiller {
     try asIndexError { () throws(RecorderError) in try archive.settleDeleted(id) }
   }
 
+  /// Takes what the index knows of the session `id`, of which a part was taken out, and its words out of the file, and brings
+  /// in what is left of it.
+  /// - Returns: false while the part is being taken out.
+  func replace(_ id: SessionID) throws(IndexError) -> Bool {
+    let lock = try asIndexError { () throws(RecorderError) -> FileDescriptor? in try archive.endRedaction(id) }
+    guard let lock else { return false }
+    defer { lock.unlock() }
+    try remove(id)
+    _ = try update(id, depth: .everything)
+    try asIndexError { () throws(RecorderError) in try archive.settleRedacted(id) }
+    return true
+  }
+
   private func put(_ id: SessionID, depth: IndexWriter.Depth) throws(IndexError) -> Recovery {
     let session = try asIndexError { () throws(RecorderError) in try archive.session(id) }
     let found = try asIndexError { () throws(RecorderError) in try look(at: session) }

@@ -46,6 +46,10 @@ struct MomentBuilder {
       guard let gap = event.gap else { return }
       let start = min(max(gap.start, .zero), time)
       add(.gap, "\(gap.track): \(gap.reason)", at: start, length: max(gap.start, gap.end) - start)
+    case .redacted:
+      // Which window was active at its end is gone with the rest.
+      activate(nil, at: time)
+      add(.gap, event.text, at: time, length: max(0, (event.gap?.end ?? time) - time))
     default: break
     }
   }

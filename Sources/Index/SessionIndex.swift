@@ -14,6 +14,8 @@ package actor SessionIndex {
     package var problems: [RecorderError] = []
     /// The name that a damaged index was given out of the way; nil when it was none.
     package var setAside: String?
+    /// Sessions of which a part was taken out since the last look.
+    package var redacted: [SessionID] = []
   }
 
   private let executor = QueueExecutor(label: "index")
@@ -79,6 +81,14 @@ package actor SessionIndex {
     }
     try checkWhenDue(database)
     let filler = IndexFiller(archive: archive, database: database)
+    for id in try asIndexError({ () throws(RecorderError) in try archive.redacted() }) {
+      do throws(IndexError) {
+        if try filler.replace(id) { result.redacted.append(id) }
+      } catch {
+        guard case .other(let problem) = error else { throw error }
+        result.problems.append(problem)
+      }
+    }
     for id in deleted where !archive.contains(id) { try filler.remove(id) }
     for id in pending {
       do throws(IndexError) {

@@ -129,3 +129,15 @@ package struct AudioEncoder: ~Copyable {
     try context.encode(frame, received: received, emit: emit)
   }
 }
+
+extension AudioCodec {
+  /// FFmpeg's name of the encoder.
+  package var encoder: String {
+    switch self {
+    case .aac: "aac"
+    case .opus: "libopus"
+    case .flac: "flac"
+    case .pcm: "pcm_s16le"
+    }
+  }
+}

@@ -14,9 +14,12 @@ package struct ContainerReader: ~Copyable {
   private var gapless: [Int: GaplessTimes]
 
   /// Opens a file and reads its header.
-  /// - Parameter fileDescriptor: open for reading and seekable; owned from now on, also when this throws.
+  /// - Parameters:
+  ///   - fileDescriptor: open for reading and seekable; owned from now on, also when this throws.
+  ///   - isGapless: whether the times of AAC are made exact to the sample; else they are the container's ticks, so that a
+  ///     copy has the same.
   /// - Throws: `RecorderError` (damagedData) when it is no media file or its header is cut.
-  package init(fileDescriptor: Int32) throws(RecorderError) {
+  package init(fileDescriptor: Int32, isGapless: Bool = true) throws(RecorderError) {
     _ = ffmpegIsSilent
     let file = FileBytes(descriptor: fileDescriptor, reading: true)
     let input = try file.makeContext(writing: false)
@@ -47,7 +50,8 @@ package struct ContainerReader: ~Copyable {
       throw error
     }
     gapless = [:]
-    for (index, stream) in streams.enumerated() where stream.parameters.pointee.codec_id == AV_CODEC_ID_AAC {
+    for (index, stream) in streams.enumerated() where isGapless && stream.parameters.pointee.codec_id == AV_CODEC_ID_AAC
+    {
       gapless[index] = GaplessTimes(sampleRate: stream.sampleRate)
     }
     (self.context, self.input, self.file) = (context, input, file)

@@ -50,7 +50,7 @@ final class OpenSession: Sendable {
   /// Takes the session away again; it has kept nothing.
   func discard(in archive: ArchiveLocation) {
     writer.close()
-    try? ArchiveReader(archive).delete(writer.id)
+    try? ArchiveReader(archive).delete(writer.id, as: nil)
   }
 }
 
@@ -123,10 +123,10 @@ struct SessionRecipe: Sendable {
       let session = OpenSession(
         writer: writer, manifest: SessionManifest(manifest), origin: origin, before: before)
       return NewSession(
-        session: session, fileDescriptor: descriptor, format: format, sound: sound, metadata: metadata(of: manifest))
+        session: session, fileDescriptor: descriptor, format: format, sound: sound, metadata: manifest.mediaMetadata)
     } catch {
       writer.close()
-      try? ArchiveReader(archive).delete(writer.id)
+      try? ArchiveReader(archive).delete(writer.id, as: nil)
       throw error
     }
   }
@@ -159,14 +159,6 @@ struct SessionRecipe: Sendable {
       tracks: [picture] + sounds)
     manifest.command = command
     return manifest
-  }
-
-  /// What players show of the file.
-  private func metadata(of manifest: Manifest) -> [String: String] {
-    [
-      "title": manifest.options.title ?? manifest.id.description, "encoder": manifest.generator,
-      "creation_time": manifest.clock.utc.description,
-    ]
   }
 
   private static var hostName: String {

@@ -1,8 +1,18 @@
 import Media
 import SessionModel
 
+/// What takes encoded packets.
+protocol PacketTarget: ~Copyable {
+  /// Writes `packet`, whose times are the file's. What goes wrong is told by `check`, since encoders hand over their
+  /// packets where nothing can be thrown.
+  /// - Parameter duration: how long it lasts, in ns, where that is not as the packet says: the last picture.
+  mutating func write(_ packet: consuming Packet, stream: Int, lasting duration: Int64?)
+  /// Throws what went wrong with a packet.
+  func check() throws(RecorderError)
+}
+
 /// The file of an export: complete under its name, or not there.
-struct ExportWriter: ~Copyable {
+struct ExportWriter: PacketTarget, ~Copyable {
   private var file: OutputFile
   private var container: ContainerWriter
   private var failure: RecorderError?
@@ -22,16 +32,12 @@ struct ExportWriter: ~Copyable {
     self.file = file
   }
 
-  /// Writes `packet`, whose times are the file's. What goes wrong is told by `check`, since encoders hand over their
-  /// packets where nothing can be thrown.
-  /// - Parameter duration: how long it lasts, in ns, where that is not as the packet says: the last picture.
   mutating func write(_ packet: consuming Packet, stream: Int, lasting duration: Int64? = nil) {
     guard failure == nil else { return }
     if let duration { packet.duration = duration }
     do throws(RecorderError) { try container.write(packet, stream: stream) } catch { failure = error }
   }
 
-  /// Throws what went wrong with a packet.
   func check() throws(RecorderError) {
     if let failure { throw failure }
   }

@@ -30,7 +30,7 @@ struct PictureEncoder: ~Copyable {
   ///   writeFailed.
   mutating func write(
     _ frame: borrowing Frame, at time: Timestamp, isKeyframe: Bool, lasting duration: Int64? = nil,
-    to writer: inout ExportWriter
+    to writer: inout some PacketTarget & ~Copyable
   ) throws(RecorderError) {
     if frame.size == size, frame.picture.fits(settings) {
       try encoder.encode(frame.picture, at: time, keyframe: isKeyframe) { packet in
@@ -46,6 +46,22 @@ struct PictureEncoder: ~Copyable {
         writer.write(packet, stream: 0, lasting: duration)
       }
       self.conversion = consume conversion
+    }
+    try writer.check()
+  }
+}
+
+extension PictureEncoder {
+  /// Encodes black, to be shown at `time` of the file that `writer` writes.
+  /// - Throws: `RecorderError`: systemCall when the encoder fails, writeFailed.
+  mutating func writeBlack(
+    at time: Timestamp, isKeyframe: Bool, to writer: inout some PacketTarget & ~Copyable
+  ) throws(RecorderError) {
+    var canvas = try FrameCanvas(source: size, settings: settings, picture: size)
+    let black = try canvas.makePicture()
+    canvas.render(into: black, pointer: nil)
+    try encoder.encode(black, at: time, keyframe: isKeyframe) { packet in
+      writer.write(packet, stream: 0, lasting: nil)
     }
     try writer.check()
   }

@@ -87,6 +87,8 @@ package struct Event: Hashable, Codable, Sendable {
     package static let warning = Kind(rawValue: "warning")
     /// The wall clock stepped; `text` says by how much.
     package static let clock = Kind(rawValue: "clock")
+    /// What was recorded in `gap` was taken out afterwards; `text` says by whom and why, the manifest the rest.
+    package static let redacted = Kind(rawValue: "redacted")
   }
 
   /// When.

@@ -33,6 +33,8 @@ package struct Manifest: Hashable, Codable, Sendable {
   package var check: Check?
   /// The end of the chain that seals it; nil while it records, and in sessions of before there was one.
   package var chain: Chain?
+  /// The stretches that were taken out of it afterwards, in the order in which that was done; nil when none was.
+  package var redactions: [Redaction]?
 
   /// Makes the manifest of a session that begins.
   package init(
@@ -47,6 +49,11 @@ package struct Manifest: Hashable, Codable, Sendable {
 
   /// The session's length; 0 when it is not known.
   package var duration: Timestamp { end?.time ?? .zero }
+
+  /// What players show of its media files, by FFmpeg's keys.
+  package var mediaMetadata: [String: String] {
+    ["title": options.title ?? id.description, "encoder": generator, "creation_time": clock.utc.description]
+  }
 
   /// How far a session came.
   package enum State: String, Codable, Sendable {
@@ -265,7 +272,7 @@ package struct Manifest: Hashable, Codable, Sendable {
     package var head: String
     /// The lines of `chain.ndjson`.
     package var links: Int
-    /// Who made the last of them: `recorder`, or `recovery` after the recorder was killed.
+    /// Who made the last of them: `recorder`, `recovery` after the recorder was killed, or `redaction`.
     package var sealedBy: String
 
     /// Makes the end of a chain.

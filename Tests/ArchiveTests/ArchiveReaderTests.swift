@@ -106,7 +106,7 @@ import Testing
     #expect(mkdir("\(path)/media/deep", 0o700) == 0)
     let invalid: [CChar] = Array("\(path)/media/deep/".utf8CString.dropLast()) + [-1, -2, 0]
     #expect(mkdir(invalid, 0o700) == 0)
-    try archive.reader.delete(id)
+    try archive.reader.delete(id, as: .delete)
     #expect(mode(path) == nil)
     #expect(try run(["find", "\(archive.root)/trash", "-mindepth", "1"]).text == "")
     #expect(try readFile("\(kept)/file") == [1])
@@ -115,7 +115,8 @@ import Testing
     #expect(try archive.reader.pending() == [other])
     try archive.reader.settleDeleted(id)
     #expect(try archive.reader.deleted() == [])
-    #expect(failure { () throws(RecorderError) in try archive.reader.delete(id) }?.code == .sessionNotFound)
+    #expect(
+      failure { () throws(RecorderError) in try archive.reader.delete(id, as: .delete) }?.code == .sessionNotFound)
   }
 
   @Test func aDeletionThatWasKilledIsFinishedByTheNext() throws {
@@ -123,7 +124,7 @@ import Testing
     let other = try add("20261130T021533Z-bbbb")
     #expect(mkdir("\(archive.root)/trash", 0o700) == 0)
     #expect(rename(sessionPath(archive.root, id), "\(archive.root)/trash/\(id)") == 0)
-    try archive.reader.delete(other)
+    try archive.reader.delete(other, as: .delete)
     #expect(try run(["find", "\(archive.root)/trash", "-mindepth", "1"]).text == "")
   }
 

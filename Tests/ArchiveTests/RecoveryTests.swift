@@ -166,7 +166,7 @@ import Testing
     let manifest = try recovered()
     #expect(manifest.end?.message == "The recording had ended (writeFailed) when the recorder was killed.")
     #expect(manifest.duration.seconds == 3)
-    try archive.reader.delete(id)
+    try archive.reader.delete(id, as: .delete)
     var restarted = sampleManifest(id)
     restarted.host.name = try run(["hostname"]).lines.first ?? ""
     restarted.clock.monotonic = .max / 2

@@ -148,7 +148,7 @@ import Testing
 
   /// Case C05: a title of 64 KiB whose bytes are no UTF-8 survives with its bytes.
   @Test func longAndInvalidTitlesAreKept() throws {
-    try archive.reader.delete(id)
+    try archive.reader.delete(id, as: .delete)
     let writer = try archive.create(id)
     var window = WindowInfo(id: 1, title: String(repeating: "\u{FFFD}\0", count: 32_768))
     window.titleBytes = String(repeating: "/wD/", count: 21_846)

@@ -44,7 +44,7 @@ import Testing
     #expect(try reader.pending() == [id])
     try reader.settle(id)
     #expect(try reader.pending() == [id])
-    #expect(failure { () throws(RecorderError) in try reader.delete(id) }?.code == .busy)
+    #expect(failure { () throws(RecorderError) in try reader.delete(id, as: .delete) }?.code == .busy)
     writer.close()
     writer.close()
     #expect(try !reader.session(id).isLive())

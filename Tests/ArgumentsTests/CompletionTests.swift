@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func bashCompletesCommandsOptionsAndValues() throws {
-    #expect(try bash("recorder", "re") == ["record", "resume", "replay", "recover"])
+    #expect(try bash("recorder", "re") == ["record", "resume", "replay", "recover", "redact"])
     #expect(try bash("recorder", "index", "") == ["rebuild", "-h", "--help"])
     #expect(try bash("recorder", "record", "--cu") == ["--cursor"])
     #expect(try bash("recorder", "record", "--no-cu") == ["--no-cursor"])
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func fishCompletesCommandsOptionsAndValues() throws {
-    #expect(try fish("recorder re") == ["record", "recover", "replay", "resume"])
+    #expect(try fish("recorder re") == ["record", "recover", "redact", "replay", "resume"])
     #expect(try fish("recorder index ") == ["rebuild"])
     #expect(try fish("recorder record --no-cu") == ["--no-cursor"])
     #expect(try fish("recorder record --pixel-format yuv") == ["yuv420p", "yuv444p"])

@@ -192,7 +192,7 @@ import Testing
             let index = SessionIndex(archive.location)
             let id = try archive.add(second, [event(1, .focus, window(1, "Written"))])
             try await index.reindex(id)
-            try archive.reader.delete(id)
+            try archive.reader.delete(id, as: .delete)
             try await index.remove(id)
           }
           try archive.add(18 + writer * 4, [event(1, .focus, window(1, "Written"))])

@@ -138,7 +138,7 @@ import Testing
     #expect(try await index.snippets(secret).count == 2)
     let search = ["grep", "-ril", "--binary-files=text", secret, archive.location.path]
     #expect(try run(search).lines.contains { $0.contains("index.sqlite") })
-    try archive.reader.delete(id)
+    try archive.reader.delete(id, as: .delete)
     try await index.remove(id)
     #expect(try run(search).text == "")
     #expect(try await index.list().map(\.id) == [kept])
@@ -149,7 +149,7 @@ import Testing
   @Test func aDeletionThatWasKilledIsFinishedByTheNextCommand() async throws {
     let id = try archive.add(0, [event(0, .focus, window(1, "gone"))])
     _ = try await archive.index()
-    try archive.reader.delete(id)
+    try archive.reader.delete(id, as: .delete)
     let index = try await archive.index()
     #expect(try await index.list() == [])
     #expect(try await index.snippets("gone") == [])

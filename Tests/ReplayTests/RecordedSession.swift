@@ -60,6 +60,11 @@ struct RecordedSession {
     /// Killed: the manifest does not say how it ended, the `alive` events say how long it lived.
     var isInterrupted = false
     var title: String?
+    /// What happened, in its order.
+    var events: [Event] = []
+    /// Ended as a recorder ends it, with a check and a chain.
+    var isSealed = false
+    var codec = AudioCodec.aac
   }
 
   /// Records `shots` in one file.
@@ -77,6 +82,7 @@ struct RecordedSession {
     var options = RecordingOptions()
     options.video.lossless = recipe.isLossless
     options.title = recipe.title
+    options.audio.codec = recipe.codec
     var video = Manifest.Track(index: 0, kind: .video, codec: "h264")
     video.size = recipe.size
     let settings = VideoEncoderSettings(options.video, picture: recipe.size)
@@ -84,7 +90,8 @@ struct RecordedSession {
     var tracks = [video]
     if recipe.tone != nil {
       for inputs in [recipe.stems.map(\.input)] + recipe.stems.map({ [$0.input] }) {
-        var track = Manifest.Track(index: tracks.count, kind: .audio, codec: "aac")
+        var track = Manifest.Track(index: tracks.count, kind: .audio, codec: recipe.codec.rawValue)
+        (track.sampleRate, track.channels) = (AudioFormat.mix.sampleRate, AudioFormat.mix.channels)
         track.inputs = inputs.isEmpty ? nil : inputs
         tracks.append(track)
       }
@@ -104,18 +111,32 @@ struct RecordedSession {
       let end = index + 1 < recipe.files.count ? recipe.starts[index + 1] : recipe.length
       packets += try Self.write(
         shots, from: recipe.starts[index], to: end, settings: settings.sized(for: size), size: size, tone: recipe.tone,
-        frequencies: [1000] + recipe.stems.map(\.frequency), descriptor: segment.fileDescriptor)
+        frequencies: [1000] + recipe.stems.map(\.frequency), codec: recipe.codec, descriptor: segment.fileDescriptor)
+      if recipe.isSealed {
+        manifest.segments[index].end = .milliseconds(end)
+        manifest.segments[index].bytes = Int64(
+          try readFile("\(ArchiveLocation(path: folder.path).folder(of: id))/\(segment.file)").count)
+      }
     }
+    for event in recipe.events { try writer.append(event) }
     if recipe.isInterrupted {
       try writer.append(Event(time: .milliseconds(recipe.length), kind: .alive))
     } else {
       manifest.state = .finished
       manifest.end = Manifest.End(reason: .stopped, time: .milliseconds(recipe.length))
     }
-    try writer.replaceManifest(manifest)
+    if recipe.isSealed {
+      let stop = Event(time: .milliseconds(recipe.length), kind: .stop, text: "stopped")
+      if let error = writer.finish(manifest, stop).error { throw error }
+    } else {
+      try writer.replaceManifest(manifest)
+    }
     writer.close()
     self.packets = packets
   }
+
+  /// The session's folder.
+  var path: String { location.folder(of: id) }
 
   /// Where the archive is.
   var location: ArchiveLocation { ArchiveLocation(path: folder.path) }
@@ -132,7 +153,7 @@ struct RecordedSession {
 
   private static func write(
     _ shots: [Shot], from start: Int64, to end: Int64, settings: VideoEncoderSettings, size: PixelSize, tone: Int64?,
-    frequencies: [Float], descriptor: Int32
+    frequencies: [Float], codec: AudioCodec, descriptor: Int32
   ) throws -> [[UInt8]] {
     var encoder = try VideoEncoder(settings)
     var canvas = try FrameCanvas(source: size, settings: settings, picture: size)
@@ -140,7 +161,7 @@ struct RecordedSession {
     var sounds: [Tone] = []
     if let tone {
       sounds = try frequencies.enumerated().map {
-        try Tone(onset: (tone - start) * 48, frequency: $0.element, stream: $0.offset + 1)
+        try Tone(onset: (tone - start) * 48, frequency: $0.element, stream: $0.offset + 1, codec: codec)
       }
     }
     var file = try ContainerWriter(
@@ -178,8 +199,8 @@ private final class Tone {
   private var written: Int64 = 0
 
   /// The tone of `frequency` Hz begins at frame `onset`; it is stream `number` of the file.
-  init(onset: Int64, frequency: Float, stream number: Int) throws {
-    let encoder = try AudioEncoder(.mix, bitRate: 160_000)
+  init(onset: Int64, frequency: Float, stream number: Int, codec: AudioCodec) throws {
+    let encoder = try AudioEncoder(.mix, bitRate: 160_000, codec: codec.encoder)
     stream = encoder.stream
     self.encoder = encoder
     (self.onset, self.frequency, self.number) = (onset, frequency, number)

@@ -23,8 +23,9 @@ package struct RecorderCommand: CommandDeclaration {
       ResumeCommand.self, MuteCommand.self, UnmuteCommand.self, GainCommand.self, SplitCommand.self, SaveCommand.self,
       PublishCommand.self, LogsCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
       ReplayCommand.self, FrameCommand.self, ExportCommand.self, TagCommand.self, NoteCommand.self,
-      VerifyCommand.self, RecoverCommand.self, ProtectCommand.self, UnprotectCommand.self, DeleteCommand.self,
-      GcCommand.self, IndexCommand.self, SourcesCommand.self, DoctorCommand.self, ConfigCommand.self,
+      VerifyCommand.self, RecoverCommand.self, ProtectCommand.self, UnprotectCommand.self, RedactCommand.self,
+      DeleteCommand.self, GcCommand.self, IndexCommand.self, SourcesCommand.self, DoctorCommand.self,
+      ConfigCommand.self,
       GenerateCommand.self,
     ])
   package init() {}

@@ -10,6 +10,8 @@ package struct VerifyCommand: CommandDeclaration {
       rules, and every packet of picture and sound is opened; with --deep it is decoded too. The first piece that was \
       altered is named with its time.
 
+      With --all the lines of audit.ndjson, which say what was deleted or taken out, are held against one another, too.
+
       Exit code 65 means altered or damaged, 76 that nothing was altered but something is missing: the recorder was \
       killed, or the session is of a version that sealed nothing. A session that is being recorded is looked at as far \
       as it is sealed.

@@ -50,15 +50,3 @@ final class AudioTrack {
     try encoder?.finish(emit: emit)
   }
 }
-
-extension AudioCodec {
-  /// FFmpeg's name of the encoder.
-  fileprivate var encoder: String {
-    switch self {
-    case .aac: "aac"
-    case .opus: "libopus"
-    case .flac: "flac"
-    case .pcm: "pcm_s16le"
-    }
-  }
-}

@@ -102,7 +102,7 @@ final class HoldKeeper: Sendable {
         sound: heard(span.start, span.end)
       ).manifest.id
       if disk.isGivenUp {
-        try ArchiveReader(recipe.archive).delete(id)
+        try ArchiveReader(recipe.archive).delete(id, as: nil)
         throw Self.tooLate
       }
       control.log?.note(.info, .archive, "A part of what is held was saved.", ["session": "\(id)"])

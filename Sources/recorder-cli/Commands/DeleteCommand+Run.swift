@@ -11,15 +11,13 @@ extension DeleteCommand: Command {
     var ids: [SessionID] = []
     for name in sessions {
       let id = try archive.reader.resolve(name.text)
-      if let reason = try archive.reader.session(id).protection() {
-        throw RecorderError(
-          .permission, "The session \(id) is protected\(reason.isEmpty ? "" : " (\(reason.printable(atMost: 200)))").",
-          hint: "recorder unprotect \(id) lets it be deleted.")
+      if let protection = try archive.reader.session(id).protection() {
+        throw RecorderError.isProtected(id, protection)
       }
       if !ids.contains(id) { ids.append(id) }
     }
     for id in ids {
-      try archive.reader.delete(id)
+      try archive.reader.delete(id, as: .delete, reason: reason)
       try await archive.index.remove(id)
       Diagnostics.message("Deleted \(id).")
     }

@@ -39,7 +39,7 @@ extension GcCommand: Command {
     for candidate in plan.deleted {
       let entry = CleanUpReport.Deleted(
         session: candidate.id, bytes: candidate.bytes, bound: candidate.isTooOld ? "keep" : "budget")
-      guard try dryRun || Self.delete(candidate.id, archive) else { continue }
+      guard try dryRun || Self.delete(candidate.id, archive, bound: entry.bound) else { continue }
       if !dryRun { try await archive.index.remove(candidate.id) }
       deleted.append(entry)
       if !output.json { try StandardOutput.line("\(candidate.id)  \(ByteCount.text(candidate.bytes))  \(entry.bound)") }
@@ -55,10 +55,12 @@ extension GcCommand: Command {
   }
 
   /// Deletes the session, unless it was protected or begun to be worked on meanwhile.
-  private static func delete(_ id: SessionID, _ archive: OpenArchive) throws(RecorderError) -> Bool {
+  private static func delete(
+    _ id: SessionID, _ archive: OpenArchive, bound: String
+  ) throws(RecorderError) -> Bool {
     guard try archive.reader.session(id).protection() == nil else { return false }
     do {
-      try archive.reader.delete(id)
+      try archive.reader.delete(id, as: .cleanUp, reason: bound)
       return true
     } catch {
       guard error.code == .busy || error.code == .sessionNotFound else { throw error }

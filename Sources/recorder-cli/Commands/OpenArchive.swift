@@ -33,7 +33,15 @@ struct OpenArchive {
     for id in refreshed.recovered {
       Diagnostics.message("The session \(id) was interrupted; it is closed now, with all that was recorded.")
     }
+    reportRedacted(refreshed)
     for problem in refreshed.problems { Diagnostics.report(problem) }
+  }
+
+  /// Tells the person of the sessions whose redaction was broken off and is ended now.
+  static func reportRedacted(_ refreshed: SessionIndex.Refreshed) {
+    for id in refreshed.redacted {
+      Diagnostics.message("The redaction of \(id) was broken off; what it had left is gone now.")
+    }
   }
 
   /// Adds `annotations` to the session `id`, and the index learns of them.

@@ -22,6 +22,7 @@ extension RecoverCommand: Command {
   func run() async throws {
     let (reader, index) = try OpenArchive.open()
     let refreshed = try await index.refresh()
+    OpenArchive.reportRedacted(refreshed)
     for problem in refreshed.problems { Diagnostics.report(problem) }
     var worst = refreshed.problems.first
     var done: [RecoveredSession] = []

@@ -79,7 +79,8 @@ extension ShowCommand: Command {
         facts += check.findings.enumerated().map { ($0 == 0 ? "Incomplete" : "", $1.printable) }
       }
       if let chain = manifest.chain {
-        facts.append(("Seal", "\(chain.head.printable)\(chain.sealedBy == "recovery" ? " (by recovery)" : "")"))
+        facts.append(
+          ("Seal", "\(chain.head.printable)\(chain.sealedBy == "recorder" ? "" : " (by \(chain.sealedBy.printable))")"))
       }
       facts.append(("Written by", manifest.generator.printable))
     }

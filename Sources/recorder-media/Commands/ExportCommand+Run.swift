@@ -3,7 +3,6 @@ import Commands
 import Glibc
 import Replay
 import SessionModel
-import Synchronization
 import Threading
 
 extension ExportCommand: Command {
@@ -13,7 +12,7 @@ extension ExportCommand: Command {
     request.from = try from.map { try timeline.timestamp(of: $0) }
     request.to = try to.map { try timeline.timestamp(of: $0) }
     (request.isExact, request.replaces) = (exact, force)
-    let interrupt = ExportInterrupt()
+    let interrupt = EndingSignal()
     guard try Self.export(request, of: timeline, interrupt) == .stopped else { return }
     // What was begun is taken away: now the signal does what it would have done at once.
     ProcessSignals.endProcess(by: interrupt.number)
@@ -21,7 +20,7 @@ extension ExportCommand: Command {
 
   /// Exports with a line on the terminal that says how far it is; none when standard error is no terminal.
   private static func export(
-    _ request: ExportRequest, of timeline: Timeline, _ interrupt: ExportInterrupt
+    _ request: ExportRequest, of timeline: Timeline, _ interrupt: EndingSignal
   ) throws(RecorderError) -> ExportResult {
     let isTerminal = Terminal.width(of: STDERR_FILENO) != nil
     defer { if isTerminal { Diagnostics.write("\r\u{1B}[K") } }
@@ -33,21 +32,4 @@ extension ExportCommand: Command {
       return interrupt.number == 0
     }
   }
-}
-
-/// The signal that ends an export.
-private final class ExportInterrupt: Sendable {
-  private let value = Atomic<Int32>(0)
-
-  /// Begins to take the signals that end a program.
-  init() {
-    let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP])
-    signals.attend()
-    Task.detached { [self] in
-      for await number in signals.stream { value.store(number, ordering: .relaxed) }
-    }
-  }
-
-  /// Its number; 0 while none came.
-  var number: Int32 { value.load(ordering: .relaxed) }
 }

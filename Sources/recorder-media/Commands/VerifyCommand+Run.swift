@@ -27,7 +27,24 @@ extension VerifyCommand: Command {
         note(error)
       }
     }
+    if all, let error = try checkAudit(archive) { note(error) }
     if let worst { throw worst }
+  }
+
+  /// Looks at what is written down of deletions.
+  /// - Returns: what is wrong with it; nil when nothing is.
+  private func checkAudit(_ archive: ArchiveReader) throws(RecorderError) -> RecorderError? {
+    let (entries, fault) = try archive.audit()
+    if let fault {
+      return RecorderError(
+        .damagedData,
+        "audit.ndjson is not as it was written, at line \(fault) or the one before it: it may not say all that was deleted."
+      )
+    }
+    if !output.json, !entries.isEmpty {
+      do { try StandardOutput.line("audit.ndjson: intact; \(entries.count) deletions and redactions") } catch {}
+    }
+    return nil
   }
 
   private static func certify(
@@ -65,9 +82,18 @@ extension VerifyCommand: Command {
     }
   }
 
+  /// Who sealed it, when that is not the recorder alone.
+  private static func sealer(_ certificate: Certificate) -> String {
+    switch certificate.sealedBy {
+    case "recovery": ", the last by recovery,"
+    case "redaction": ", after a redaction,"
+    default: ""
+    }
+  }
+
   private static func lines(_ certificate: Certificate) -> [String] {
     let seal = certificate.head.map { head in
-      "\(certificate.pieces) pieces sealed\(certificate.sealedBy == "recovery" ? ", the last by recovery," : "") with \(head)"
+      "\(certificate.pieces) pieces sealed\(Self.sealer(certificate)) with \(head)"
     }
     var lines = ["\(certificate.session): \(certificate.verdict.rawValue); \(seal ?? "no seal")"]
     if certificate.isKeptHead == true { lines.append("  It is the head that was kept.") }

@@ -111,7 +111,8 @@ struct WrappedRun {
   private func settle(_ id: SessionID, isKept: Bool, isSealed: Bool) async {
     do throws(RecorderError) {
       if !isKept {
-        try ArchiveReader(archive).delete(id)
+        try ArchiveReader(archive).delete(
+          id, as: .discard, reason: "the command ended with \(record.status ?? 0)")
       } else if isSealed, let status = record.status {
         try ArchiveReader(archive).annotate(id, Annotation(added: .now(), kind: .command, text: "\(status)"))
       }
