@@ -1,4 +1,5 @@
 internal import CSQLite
+import Glibc
 import SessionModel
 
 /// What a series of calls asked of SQLite.
@@ -75,6 +76,49 @@ final class Database {
       if row.text(0) != "ok" { throw .database(code: SQLITE_CORRUPT, message: row.text(0)) }
     }
     try run(Schema.checkText)
+    try compareText()
+  }
+
+  /// Holds all that the full-text index holds against what one has that is made of the same words in memory: its own check
+  /// is the exclusive or of sums, in which two words that are wrong by as much make one that is right.
+  private func compareText() throws(IndexError) {
+    try execute("ATTACH ':memory:' AS fresh")
+    defer {
+      for end in [Schema.dropFreshText, "DETACH fresh"] { sqlite3_exec(handle, end, nil, nil, nil) }
+    }
+    // Others may write meanwhile: both are of one moment.
+    try execute("BEGIN")
+    defer { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    try execute(Schema.freshText)
+    guard try areSame(Schema.heldText, Schema.meantText) else {
+      throw .database(code: SQLITE_CORRUPT, message: "the full-text index is not that of the words")
+    }
+  }
+
+  /// Whether two queries that no cache of statements keeps give the same rows of integers and text.
+  private func areSame(_ left: String, _ right: String) throws(IndexError) -> Bool {
+    var (first, second) = (OpaquePointer?.none, OpaquePointer?.none)
+    defer {
+      sqlite3_finalize(first)
+      sqlite3_finalize(second)
+    }
+    for code in [
+      sqlite3_prepare_v2(handle, left, -1, &first, nil), sqlite3_prepare_v2(handle, right, -1, &second, nil),
+    ] where code != SQLITE_OK { throw failure(code) }
+    let columns = sqlite3_column_count(first)
+    while true {
+      let (code, other) = (sqlite3_step(first), sqlite3_step(second))
+      if code == SQLITE_DONE, other == SQLITE_DONE { return true }
+      for code in [code, other] where code != SQLITE_ROW && code != SQLITE_DONE { throw failure(code) }
+      guard code == other else { return false }
+      for column in 0..<columns {
+        let count = sqlite3_column_bytes(first, column)
+        guard count == sqlite3_column_bytes(second, column),
+          let bytes = sqlite3_column_blob(first, column), let others = sqlite3_column_blob(second, column),
+          memcmp(bytes, others, Int(count)) == 0
+        else { return false }
+      }
+    }
   }
 
   /// Runs one statement with `values` bound to its parameters and gives each row to `row`.
