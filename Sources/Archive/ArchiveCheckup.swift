@@ -25,7 +25,15 @@ package enum ArchiveCheckup {
       ]
     }
     let text = folder.path == location.path ? "It is \(location.path)." : "It will be made as \(location.path)."
-    return [Finding(.archive, "folder", .fine, text), space(folder, storage), speed(folder)]
+    let found = [Finding(.archive, "folder", .fine, text), space(folder, storage), speed(folder)]
+    return folder.isFAT ? found + [fat] : found
+  }
+
+  private static var fat: Finding {
+    Finding(
+      .archive, "file system", .note,
+      "It is FAT: a file has at most 4 GB, so that a recording goes on in a new one before, and the mount alone says who may read it.",
+      remedy: "Name an archive on another file system in RECORDER_ARCHIVE.")
   }
 
   /// The folder at `path`, or the one above it that it would be made in.

@@ -25,11 +25,12 @@ extension Folder {
     var limit = rlimit()
     let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0
     // No limit is a number of 64 bits; FAT keeps a file's size in 32.
-    let limits = [
-      isKnown ? Int64(exactly: limit.rlim_cur) : nil, recorder_is_fat(descriptor) != 0 ? Int64(UInt32.max) : nil,
-    ]
+    let limits = [isKnown ? Int64(exactly: limit.rlim_cur) : nil, isFAT ? Int64(UInt32.max) : nil]
     return limits.compactMap(\.self).min()
   }
+
+  /// Whether the folder is on a FAT file system.
+  var isFAT: Bool { recorder_is_fat(descriptor) != 0 }
 
   /// Refuses to begin a recording that would have to be ended at once.
   /// - Throws: `RecorderError` (writeFailed).

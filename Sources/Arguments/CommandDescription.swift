@@ -1,4 +1,4 @@
-/// A command and all below it as plain values: what help, manual and completions are written from.
+/// A command, and by it all below, as plain values: what help, manual and completions are written from.
 package struct CommandDescription: Sendable {
   /// The words that call it, the program's name first.
   package let path: [String]
@@ -6,8 +6,7 @@ package struct CommandDescription: Sendable {
   package let configuration: CommandConfiguration
   /// Its own arguments, then those that every command has.
   package let arguments: [ArgumentDefinition]
-  /// The commands of a group that are shown.
-  package let subcommands: [CommandDescription]
+  private let children: [any CommandDeclaration.Type]
 
   /// Makes the description of `type` and all below it.
   package init(_ type: any CommandDeclaration.Type, under parents: [String] = []) {
@@ -16,10 +15,11 @@ package struct CommandDescription: Sendable {
     self.path = path
     configuration = type.configuration
     arguments = own + [.help] + (parents.isEmpty ? [.version] : [])
-    subcommands = type.configuration.subcommands.compactMap { type in
-      type.configuration.shouldDisplay ? CommandDescription(type, under: path) : nil
-    }
+    children = type.configuration.subcommands.filter { type in type.configuration.shouldDisplay }
   }
+
+  /// The commands of a group that are shown; described when they are asked for, since most that want one want no other.
+  package var subcommands: [CommandDescription] { children.map { type in CommandDescription(type, under: path) } }
 
   /// All of them as they stand on a command line: what follows `--` last.
   package var synopsisOrder: [ArgumentDefinition] {

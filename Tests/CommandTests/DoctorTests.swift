@@ -123,6 +123,17 @@ import Testing
     #expect(try found.finding("folder").state == .problem)
   }
 
+  /// Case E13: FAT, by its number (MSDOS_SUPER_MAGIC), and another.
+  @Test(arguments: [("0x4d44", true), ("0xef53", false)]) func aFileSystemOfSmallFilesIsNoted(kind: String, isFAT: Bool)
+    throws
+  {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "64x64"))
+    let found = try examine(
+      rig, environment: ["LD_PRELOAD": try InjectedFaults.library("fail-call"), "STATFS_TYPE": kind])
+    let finding = found.findings.first { $0.subject == "file system" }
+    #expect((finding?.text.hasPrefix("It is FAT: a file has at most 4 GB") ?? false) == isFAT)
+  }
+
   @Test func limitsAreNoted() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "64x64"))
     let command = "ulimit -f 1000; exec \"$0\" doctor --json"

@@ -12,7 +12,8 @@
    FAIL_ENDS   what the path of the file ends with; every path when it is not set
    FAIL_HOLD   a FIFO: the call waits until somebody opens it for writing, and is made then, as all after it are
 
-   STATVFS     what the file system says of itself, whatever is asked: f_blocks,f_bavail,f_frsize,f_bsize */
+   STATVFS     what the file system says of itself, whatever is asked: f_blocks,f_bavail,f_frsize,f_bsize
+   STATFS_TYPE the number of its kind, whatever is asked */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,6 +27,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static atomic_int calls;
@@ -157,6 +159,13 @@ static int say(struct statvfs *disk) {
 int fstatvfs(int descriptor, struct statvfs *disk) { return say(disk) ? 0 : NEXT(fstatvfs)(descriptor, disk); }
 int fstatvfs64(int descriptor, struct statvfs64 *disk) {
   return say((struct statvfs *)disk) ? 0 : NEXT(fstatvfs64)(descriptor, disk);
+}
+
+int fstatfs(int descriptor, struct statfs *disk) {
+  const char *kind = getenv("STATFS_TYPE");
+  int result = NEXT(fstatfs)(descriptor, disk);
+  if (kind) disk->f_type = strtol(kind, NULL, 0);
+  return result;
 }
 
 int openat(int folder, const char *path, int flags, ...) {
