@@ -151,7 +151,7 @@ func seconds(_ seconds: Int) -> Timestamp { Timestamp(nanoseconds: Int64(seconds
     #expect(finding.piece == "media/000002.mkv" && finding.start == seconds(5) && finding.end == seconds(10))
   }
 
-  /// What systemd's sealing misses (systemd#28885, #28886), and more: each is caught with the kept head.
+  /// Case S11: what systemd's sealing misses (systemd#28885, #28886), and more: each is caught with the kept head.
   @Test(arguments: [
     "rm media/000002.mkv", "rm media/000001.mkv", "truncate -s -1 media/000002.mkv", "truncate -s -1 events.ndjson",
     "echo >> events.ndjson", "cp media/000001.mkv media/000003.mkv", "rm chain.ndjson", "sed -i 2d chain.ndjson",
@@ -169,7 +169,7 @@ func seconds(_ seconds: Int) -> Timestamp { Timestamp(nanoseconds: Int64(seconds
     #expect(try session.certificate().verdict == .altered)
   }
 
-  /// A session that was made anew, seal and all, is right in itself; only the kept head tells.
+  /// Case S11: a session that was made anew, seal and all, is right in itself; only the kept head tells.
   @Test func whatWasMadeAnewIsFoundByTheKeptHeadAlone() throws {
     let head = session.manifest.chain?.head
     #expect(

@@ -4,7 +4,7 @@ import SessionModel
 import TestSupport
 import Testing
 
-/// Recorded sessions that somebody cut, put back or made again: `verify --head`, with the head that the recording printed,
+/// Case S11: recorded sessions that somebody cut, put back or made again: `verify --head`, with the head that the recording printed,
 /// catches each (systemd#28885, #28886).
 @Suite(.serialized) struct AlterationTests {
   /// A session of three media files, and a copy of its folder from before its end.

@@ -68,6 +68,7 @@ import Testing
       "\(Int.random(in: 1100...9000))k"
     }
 
+  /// Case E01, on a disk of its own.
   @Test(arguments: sizes) func aDiskThatFillsUpEndsItProperly(size: String) throws {
     let result = try onDisk(size, "timeout 60 $R record --lossless --min-free 0 --warn-free 0")
     #expect(result.status == 74, "\(result.ending) \(result.errorText)")
@@ -121,6 +122,7 @@ import Testing
     #expect(try rig.run(["verify", "last"]).ending == .exit(76))
   }
 
+  /// Case E02.
   @Test func aStartOnAFullDiskIsRefused() throws {
     let result = try onDisk("4m", "head -c 9000000 /dev/zero > $A/filler 2>/dev/null; $R record --duration 1")
     #expect(result.status == 74 && result.text == "", "\(result.errorText)")

@@ -4,7 +4,7 @@ import SessionModel
 import TestSupport
 import Testing
 
-/// The Nth write, fsync, rename, open, mmap or truncate below the archive fails while a session is recorded: the recorder
+/// Case E01: the Nth write, fsync, rename, open, mmap or truncate below the archive fails while a session is recorded: the recorder
 /// ends by itself and says so, what was recorded before plays, and every later command works. A few N here, every one
 /// with every error under `make torture`.
 @Suite(.serialized) struct InjectionTests {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Index
 
-/// Archives that released versions wrote, kept in Tests/Fixtures/archives/vN, are read for ever.
+/// Case I19: archives that released versions wrote, kept in Tests/Fixtures/archives/vN, are read for ever.
 @Suite struct FormatTests {
   @Test func version1() async throws {
     let archive = try IndexedArchive()

@@ -149,6 +149,25 @@ import Testing
     }
   }
 
+  /// Case I17: one that cannot be read is looked at once, kept as it is, and costs no later command anything.
+  @Test func aDamagedSessionIsLookedAtOnce() async throws {
+    _ = try await archive.index()
+    func cost() async throws -> SQLCounts {
+      let index = SessionIndex(archive.location)
+      #expect(try await index.refresh() == SessionIndex.Refreshed())
+      return await index.counts
+    }
+    let before = try await cost()
+    let bad = try archive.add(20)
+    let files = ["manifest.json", "events.ndjson"].map { "\(archive.path(of: bad))/\($0)" }
+    for file in files { try writeFile(file, "no JSON\n".utf8) }
+    let first = try await cost()
+    #expect(first.statements > before.statements)
+    for _ in 0..<3 { #expect(try await cost() == before) }
+    for file in files { #expect(try readFile(file) == Array("no JSON\n".utf8)) }
+    #expect(try await SessionIndex(archive.location).list().first?.state == .damaged)
+  }
+
   /// Case I09: sessions that are not there, as on a disk that is not mounted, are missing and not forgotten.
   @Test func missingSessionsAreKept() async throws {
     let before = try await answers(archive.index())

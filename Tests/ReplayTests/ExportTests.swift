@@ -248,6 +248,7 @@ struct ExportTests {
     }
   }
 
+  /// Cases C03 and C04, with a name as long as one can be.
   @Test("Names that mean something elsewhere are files here")
   func names() throws {
     let session = try RecordedSession(Shot.series(2), length: 500)

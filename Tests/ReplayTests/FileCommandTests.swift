@@ -39,6 +39,7 @@ struct FileCommandTests {
     #expect(try run(["convert", folder.file("a.png"), "-depth", "8", "rgb:-"]).output.prefix(3) == [1, 2, 3])
   }
 
+  /// Cases C03 and C04.
   @Test("Names that are options, protocols or no text elsewhere are files here")
   func names() throws {
     let session = try RecordedSession(Shot.series(2), length: 500)
