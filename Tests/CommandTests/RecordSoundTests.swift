@@ -75,10 +75,14 @@ import Threading
     for name in ["mix", "application", "microphone"] { #expect(shownText.contains("Sound, \(name):"), "\(shownText)") }
   }
 
+  /// Case A07: neither a sound server nor a sound card.
   @Test func withoutASoundServerThePictureIsRecordedAndAWarningSaysSo() throws {
     let folder = try TemporaryFolder()
+    // ALSA has no device without its configuration, whatever this machine has.
+    try writeFile(folder.file("alsa.conf"), [])
     let rig = try RecorderRig(
-      display: VirtualDisplay(size: "320x240"), environment: ["PULSE_SERVER": "unix:\(folder.file("none"))"])
+      display: VirtualDisplay(size: "320x240"),
+      environment: ["PULSE_SERVER": "unix:\(folder.file("none"))", "ALSA_CONFIG_PATH": folder.file("alsa.conf")])
     let client = try PatternClient(on: try #require(rig.display), ["color", "--color", "ff8000"])
     let result = try rig.run(["record", "--app-audio", "--microphone", "--no-cursor", "--duration", "1.5"])
     try client.process.stop()
@@ -98,6 +102,29 @@ import Threading
     let gaps = try rig.events(id).compactMap(\.gap)
     #expect(Set(gaps.map(\.track)) == ["application", "microphone"])
     #expect(gaps.allSatisfy { $0.start == .zero && abs($0.end.seconds - 1.5) < 0.02 })
+  }
+
+  /// The codec and the stems are those that were asked for, in the file as in the manifest.
+  @Test(arguments: [
+    ("aac", "aac", "all"), ("opus", "opus", "none"), ("flac", "flac", "all"), ("pcm", "pcm_s16le", "none"),
+  ])
+  func codecAndStemsAreThoseAskedFor(codec: String, name: String, stems: String) throws {
+    let folder = try TemporaryFolder()
+    let rig = try RecorderRig(
+      display: VirtualDisplay(size: "320x240"), environment: ["PULSE_SERVER": "unix:\(folder.file("none"))"])
+    let id = try rig.record(
+      seconds: 0.5, ["--app-audio", "--microphone=pulse:x", "--audio-codec", codec, "--stems", stems])
+    let found = try run([
+      "ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name,sample_rate,channels",
+      "-of",
+      "csv=p=0", rig.media(id),
+    ])
+    let inputs = [["application", "microphone"]] + (stems == "all" ? [["application"], ["microphone"]] : [])
+    #expect(found.lines == inputs.map { _ in "\(name),48000,2" })
+    #expect(try rig.manifest(id).tracks.dropFirst().map(\.inputs) == inputs)
+    for track in inputs.indices {
+      #expect(abs(try MediaFile.soundFrames(rig.media(id), track: track) - 24_000) <= (codec == "aac" ? 1024 : 960))
+    }
   }
 
   @Test func aGainIsChangedWhileItRecords() throws {

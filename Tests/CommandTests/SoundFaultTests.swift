@@ -38,6 +38,7 @@ import Testing
     #expect(abs(Double(try #require(try MediaFile.times(rig.media(id)).last)) / 1000 - Double(length) / 48_000) < 0.04)
   }
 
+  /// Cases A03 (`deaf`: it is only prepared, and never says so) and A04 (what was recorded before a device went is kept).
   @Test func thoseOfADevice() throws {
     let (device, healthy) = try (ClockedDevice(), ClockedDevice())
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"), environment: device.environment)

@@ -142,6 +142,7 @@ import Testing
     }
   }
 
+  /// Case A01.
   @Test func devicesThatDriftApartStayInStep() throws {
     let (fast, slow) = try (ClockedDevice(partsPerMillion: 200), ClockedDevice(partsPerMillion: -200))
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"), environment: fast.environment)

@@ -1,5 +1,5 @@
-/* An ALSA capture device in user space with a clock of its own, for tests: pcm "clocked:PPM,FOLDER,RATE,CHANNELS", 0 being
- * one channel or two. It beeps for 50 ms at each even second of CLOCK_MONOTONIC, in channel N at N kHz. Files in FOLDER
+/* An ALSA capture device in user space with a clock of its own, for tests: pcm "clocked:PPM,FOLDER,RATE,CHANNELS,BITS", 0
+ * being one channel or two, and floats. It beeps for 50 ms at each even second of CLOCK_MONOTONIC, in channel N at N kHz. Files in FOLDER
  * are its faults: while `stall` exists it delivers nothing and says nothing, while `vanish` exists it is gone, `xrun`
  * makes it overrun once, and `deaf` makes it overrun once and, started again, deliver nothing until it is opened anew.
  * It notes in FOLDER/heard from when ("begin", in seconds of CLOCK_MONOTONIC) until when ("end") it gave what it heard. */
@@ -14,6 +14,7 @@ typedef struct {
   double rate;           /* frames a second by CLOCK_MONOTONIC */
   double start, stalled; /* seconds; when frame 0 was heard, when the stall began or 0 */
   long long taken;       /* frames that were read */
+  long bits;             /* of a sample: 16 or 32, or 0 for a float */
   int begun, deaf;       /* whether "begin" was noted last; whether it overran to become deaf, and is so */
   char folder[512];
 } device;
@@ -88,14 +89,19 @@ static snd_pcm_sframes_t place(snd_pcm_ioplug_t *io) {
 static snd_pcm_sframes_t give(
     snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas, snd_pcm_uframes_t offset, snd_pcm_uframes_t size) {
   device *self = io->private_data;
-  float *target = (float *)((char *)areas->addr + (areas->first + areas->step * offset) / 8);
+  char *target = (char *)areas->addr + (areas->first + areas->step * offset) / 8;
   if (size > 0) note(self, 1, given(self));
   for (snd_pcm_uframes_t frame = 0; frame < size; frame++, self->taken++) {
     double phase = fmod(self->start + (double)self->taken / self->rate, 2);
     for (unsigned channel = 0; channel < io->channels; channel++) {
       /* One channel or two are alike. */
       double pitch = io->channels > 2 ? 1000.0 * (channel + 1) : 1000;
-      *target++ = phase < 0.05 ? (float)(0.5 * cos(2 * M_PI * pitch * phase)) : 0.0001f;
+      double sample = phase < 0.05 ? 0.5 * cos(2 * M_PI * pitch * phase) : 0.0001;
+      switch (self->bits) {
+        case 16: *(short *)target = (short)lrint(sample * 32768), target += 2; break;
+        case 32: *(int *)target = (int)lrint(sample * 2147483648.0), target += 4; break;
+        default: *(float *)target = (float)sample, target += 4;
+      }
     }
   }
   return (snd_pcm_sframes_t)size;
@@ -121,8 +127,10 @@ static const snd_pcm_ioplug_callback_t callbacks = {
   .start = begin, .stop = end, .pointer = place, .transfer = give, .prepare = prepare, .poll_revents = events,
   .close = finish};
 
-static int limit(snd_pcm_ioplug_t *io, unsigned rate, unsigned channels) {
-  const unsigned access[] = {SND_PCM_ACCESS_RW_INTERLEAVED}, format[] = {SND_PCM_FORMAT_FLOAT_LE};
+static int limit(snd_pcm_ioplug_t *io, unsigned rate, unsigned channels, long bits) {
+  const unsigned access[] = {SND_PCM_ACCESS_RW_INTERLEAVED};
+  const unsigned format[] = {
+    bits == 16 ? SND_PCM_FORMAT_S16_LE : bits == 32 ? SND_PCM_FORMAT_S32_LE : SND_PCM_FORMAT_FLOAT_LE};
   int status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_ACCESS, 1, access);
   if (status >= 0) status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, 1, format);
   if (status >= 0) status = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_RATE, 1, &rate);
@@ -135,7 +143,7 @@ static int limit(snd_pcm_ioplug_t *io, unsigned rate, unsigned channels) {
 
 SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
   snd_config_iterator_t each, next;
-  long ppm = 0, rate = 48000, channels = 0;
+  long ppm = 0, rate = 48000, channels = 0, bits = 0;
   const char *folder = ".";
   (void)root;
   snd_config_for_each(each, next, conf) {
@@ -145,6 +153,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
     if (strcmp(id, "ppm") == 0) snd_config_get_integer(entry, &ppm);
     if (strcmp(id, "rate") == 0) snd_config_get_integer(entry, &rate);
     if (strcmp(id, "channels") == 0) snd_config_get_integer(entry, &channels);
+    if (strcmp(id, "bits") == 0) snd_config_get_integer(entry, &bits);
     if (strcmp(id, "folder") == 0) snd_config_get_string(entry, &folder);
   }
   device *self = calloc(1, sizeof *self);
@@ -152,6 +161,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
   snprintf(self->folder, sizeof self->folder, "%s", folder);
   if (has(self, "vanish", 0)) { free(self); return -ENODEV; }
   self->rate = (double)rate * (1 + (double)ppm / 1e6);
+  self->bits = bits;
   self->io.version = SND_PCM_IOPLUG_VERSION;
   self->io.name = "A capture device with a clock of its own";
   self->io.callback = &callbacks;
@@ -160,7 +170,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(clocked) {
   self->io.poll_events = POLLIN;
   int status = snd_pcm_ioplug_create(&self->io, name, stream, mode);
   if (status < 0) { close(self->io.poll_fd); free(self); return status; }
-  status = limit(&self->io, (unsigned)rate, (unsigned)channels);
+  status = limit(&self->io, (unsigned)rate, (unsigned)channels, bits);
   if (status < 0) { snd_pcm_ioplug_delete(&self->io); return status; }
   *pcmp = self->io.pcm;
   return 0;

@@ -25,6 +25,7 @@ import Testing
     }
   }
 
+  /// Case A01; `AudioSynchronizerTests` goes on for twelve hours.
   @Test(arguments: [-1000, -200, 0, 200, 1000])
   func aDriftingClockIsCorrected(partsPerMillion: Int) throws {
     let device = try ClockedDevice(partsPerMillion: partsPerMillion)
@@ -40,9 +41,10 @@ import Testing
     #expect(abs(track.samples.count / 2 - Int((end.seconds * 48_000).rounded())) <= 1)
   }
 
-  @Test(arguments: [8000, 16_000, 44_100, 96_000])
-  func anyRateIsTheNegotiatedOne(rate: Int) throws {
-    let device = try ClockedDevice(rate: rate)
+  /// Cases A08 and A09: whatever rate and samples the device has, what was agreed on counts, and not what was asked for.
+  @Test(arguments: [(8000, 16), (16_000, 32), (44_100, nil), (48_000, 16), (96_000, 32)] as [(Int, Int?)])
+  func anyRateIsTheNegotiatedOne(rate: Int, bits: Int?) throws {
+    let device = try ClockedDevice(rate: rate, bits: bits)
     let recording = try AudioRecording(options(device))
     // Two even seconds with their surroundings, wherever it begins.
     try recording.wait(until: 4.7)
@@ -51,6 +53,12 @@ import Testing
     let late = try lateness(of: recording, track, in: [0...end.seconds])
     #expect(late.count >= 2)
     #expect(late.allSatisfy { abs($0) < 20 }, "\(late)")
+    let start = Double((recording.epoch / 2_000_000_000 + 1) * 2) - Double(recording.epoch) / 1e9
+    for time in [start, start + 2] where time < end.seconds - 0.6 {
+      let beep = track.left.seconds(time + 0.003, time + 0.047)
+      #expect(abs(pitch(of: beep, window: 0.044) - 1000) < 1, "\(pitch(of: beep, window: 0.044)) Hz")
+      #expect(abs(decibels(amplitude(of: 1000, in: beep), over: 0.5)) < 0.3)
+    }
   }
 
   /// The amplitude in a recording's first whole beep of each of `frequencies`, on either side.
@@ -63,6 +71,7 @@ import Testing
     }
   }
 
+  /// Case A14, of a device with many channels.
   @Test(arguments: [(4, 3), (12, 11)])
   func oneChannelOfManyIsHeardOnBothSides(channels: Int, channel: Int) throws {
     let device = try ClockedDevice(channels: channels)

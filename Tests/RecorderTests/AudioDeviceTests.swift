@@ -10,6 +10,7 @@ import Testing
     recording.told.filter { $0.kind == .device }.compactMap(\.text)
   }
 
+  /// Case A06.
   @Test(arguments: SoundServer.Kind.allCases)
   func theDefaultOutputIsFollowed(on kind: SoundServer.Kind) throws {
     let server = try SoundServer(kind)
@@ -46,6 +47,7 @@ import Testing
     _ = (reader, unheard)
   }
 
+  /// Case A06.
   @Test func theDefaultInputIsFollowed() throws {
     let server = try SoundServer()
     var options = AudioOptions()

@@ -136,6 +136,7 @@ private final class Feeder {
     #expect(abs(Double(feeder.lane.end) - 0.7 * 48_000) < 480)
   }
 
+  /// Case A10.
   @Test func twentySecondsWithoutAWordShiftNothing() throws {
     let feeder = Feeder(AudioFormat(sampleRate: 48_000, channels: 2))
     try feeder.feed(100, at: 0, isBeginning: true)

@@ -118,6 +118,7 @@ import Testing
     #expect(error(changed - 4800..<changed + 48, 1) > 0.000_1)
   }
 
+  /// Case A12.
   @Test(arguments: AudioCodec.allCases)
   func twoInputsAtFullScaleDoNotClip(codec: AudioCodec) throws {
     let recorded = try record(SoundServer(), application: (300, 0.98), microphone: (470, 0.98)) { $0.codec = codec }
@@ -133,6 +134,7 @@ import Testing
     #expect(!recorded.warnings.contains { $0.contains("clips") })
   }
 
+  /// Case A14: a mono microphone is in the centre.
   @Test func monoAt44100BesideStereoAt48000() throws {
     let server = try SoundServer(microphoneRate: 44_100)
     let recorded = try record(server, application: (1000, 0.25), microphone: (440, 0.25)) { _ in }
@@ -144,6 +146,7 @@ import Testing
     }
   }
 
+  /// Case A14: the channel is chosen.
   @Test func aMicrophoneOnOneSideIsHeardOnBothWhenItsChannelIsNamed() throws {
     let server = try SoundServer()
     var options = AudioOptions()

@@ -117,6 +117,43 @@ import Threading
     _ = player
   }
 
+  /// ALSA's plugin tells of a server that ends by errors of its own, EPIPE and then EIO (DESIGN section 6b).
+  @Test func aServerThatDiesIsNoticedThroughALSA() throws {
+    let folder = try TemporaryFolder()
+    var server = try SoundServer(folder: folder)
+    var options = AudioOptions()
+    (options.microphone, options.codec) = (.alsa(pcm: server.alsaPCM(source: "microphone")), .pcm)
+    let recording = try AudioRecording(options, server: server)
+    var player = try server.playTone(440, seconds: 30, on: "feed")
+    try waitUntil("the tone") { recording.pipeline.levels[0] > 0.2 }
+    try recording.wait(until: recording.now.seconds + 0.5)
+    let before = recording.now.seconds
+    try server.kill()
+    let killed = recording.now.seconds
+    try waitUntil("the warning") { !recording.warnings.isEmpty }
+    try recording.wait(until: killed + 0.7)
+    let busy = ProcessorWait(of: [getpid()])
+    server = try SoundServer(folder: folder)
+    let answered = recording.now.seconds
+    player = try server.playTone(440, seconds: 30, on: "feed")
+    _ = recording.pipeline.levels
+    try waitUntil("the tone again") { recording.pipeline.levels[0] > 0.2 }
+    let (returned, waited) = (recording.now.seconds, busy.seconds)
+    try recording.wait(until: returned + 0.8)
+    let end = recording.now
+    let track = try recording.finish(at: end)
+    let gap = try #require(recording.gaps.first)
+    #expect(recording.gaps.count == 1 && recording.warnings.count == 1, "\(recording.gaps)")
+    #expect((before - 0.15...killed + 0.02).contains(gap.start.seconds))
+    #expect(gap.end.seconds <= answered + 0.2 + waited, "\(gap): there at \(answered)")
+    let sound = track.left
+    #expect(sound.seconds(gap.start.seconds + 0.01, gap.end.seconds - 0.01).allSatisfy { $0 == 0 })
+    #expect(usualAmplitude(of: 440, in: sound.seconds(returned + 0.2, returned + 0.7)) > 0.2)
+    #expect(abs(sound.count - Int((end.seconds * 48_000).rounded())) <= 1)
+    _ = player
+  }
+
+  /// Cases A08, and A14: a mono microphone is in the centre.
   @Test(arguments: [8000, 16_000, 44_100, 96_000])
   func aToneKeepsItsPitchAtAnyRate(rate: Int) throws {
     let server = try SoundServer(microphoneRate: rate)
@@ -159,6 +196,7 @@ import Threading
     }
   }
 
+  /// Case A10.
   @Test func aDeviceThatSleepsLeavesExactSilenceAndShiftsNothing() throws {
     let server = try SoundServer()
     var options = AudioOptions()

@@ -35,6 +35,7 @@ private struct Simulation {
 }
 
 @Suite struct AudioSynchronizerTests {
+  /// Case A01.
   @Test(arguments: [-1000.0, -200, -37, 0, 200, 1000], [0, 0.003])
   func aDriftingClockStaysInStepForTwelveHours(partsPerMillion: Double, jitter: Double) {
     var simulation = Simulation(partsPerMillion: partsPerMillion, jitter: jitter)

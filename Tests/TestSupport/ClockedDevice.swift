@@ -30,10 +30,11 @@ package final class ClockedDevice: Sendable {
   ///   - partsPerMillion: how much faster its clock goes than `CLOCK_MONOTONIC`.
   ///   - rate: the one rate that it has, in Hz.
   ///   - channels: how many channels it has, the Nth beeping at N kHz; nil is one or two that are alike.
-  package init(partsPerMillion: Int = 0, rate: Int = 48_000, channels: Int? = nil) throws {
+  ///   - bits: those of a sample, 16 or 32; nil is a float.
+  package init(partsPerMillion: Int = 0, rate: Int = 48_000, channels: Int? = nil, bits: Int? = nil) throws {
     folder = try TemporaryFolder()
     configuration = try Self.installed.get().file("asound.conf")
-    pcm = "clocked:\(partsPerMillion),\(folder.path),\(rate),\(channels ?? 0)"
+    pcm = "clocked:\(partsPerMillion),\(folder.path),\(rate),\(channels ?? 0),\(bits ?? 0)"
   }
 
   /// One for all tests of a process, since ALSA reads its configuration by a variable of the process.
@@ -51,16 +52,18 @@ package final class ClockedDevice: Sendable {
       </usr/share/alsa/alsa.conf>
       pcm_type.clocked { lib "\(library)" }
       pcm.clocked {
-        @args [ PPM FOLDER RATE CHANNELS ]
+        @args [ PPM FOLDER RATE CHANNELS BITS ]
         @args.PPM { type integer default 0 }
         @args.FOLDER { type string default "." }
         @args.RATE { type integer default 48000 }
         @args.CHANNELS { type integer default 0 }
+        @args.BITS { type integer default 0 }
         type clocked
         ppm $PPM
         folder $FOLDER
         rate $RATE
         channels $CHANNELS
+        bits $BITS
       }
 
       """

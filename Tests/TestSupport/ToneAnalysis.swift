@@ -33,11 +33,11 @@ package func onset(in samples: [Float], above threshold: Float) -> Int? {
   samples.firstIndex { $0.magnitude > threshold }
 }
 
-/// The usual frequency, in Hz, of a lone tone in `samples`: the median over windows of 100 ms, so that a hole that a busy
-/// machine tears does not count. In each, the rising zero crossings between the first and the last are counted, each
+/// The usual frequency, in Hz, of a lone tone in `samples`: the median over windows of so many seconds, so that a hole that
+/// a busy machine tears does not count. In each, the rising zero crossings between the first and the last are counted, each
 /// placed between its two samples by a straight line.
-package func pitch(of samples: [Float], sampleRate: Int = 48_000) -> Double {
-  let length = sampleRate / 10
+package func pitch(of samples: [Float], sampleRate: Int = 48_000, window: Double = 0.1) -> Double {
+  let length = Int(Double(sampleRate) * window)
   let pitches = stride(from: 0, through: samples.count - length, by: length).map { start in
     var crossings: [Double] = []
     for index in (start + 1)..<(start + length) where samples[index - 1] < 0 && samples[index] >= 0 {
