@@ -109,6 +109,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
     guard retrying({ fdatasync(raw) }) == 0 else { throw RecorderError(.write, path, errno: errno) }
   }
 
+  /// As `synchronizeData`, of a file that is only appended to: nothing when it still has `size` bytes.
+  /// - Parameter size: the bytes that the disk has, before and afterwards.
+  func synchronizeGrowth(since size: inout Int64) throws(RecorderError) {
+    let found = try self.size()
+    guard found != size else { return }
+    try synchronizeData()
+    size = found
+  }
+
   /// Makes now the time of its last change; one that cannot be changed stays as it is.
   package func touch() { futimens(raw, nil) }
 

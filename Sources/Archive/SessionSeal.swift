@@ -10,6 +10,8 @@ struct SessionSeal: ~Copyable, Sendable {
   private let sealer: ChainLink.Sealer
   private var last: String
   private var count: Int
+  /// Bytes of the chain that survive a power cut, as far as that is known.
+  private var bytesOnDisk: Int64 = 0
   /// Bytes of the events that are sealed.
   private(set) var eventBytes: Int64
   /// The session's time up to which events are sealed.
@@ -93,7 +95,7 @@ struct SessionSeal: ~Copyable, Sendable {
   }
 
   /// Makes the lines that were added survive a power cut.
-  func synchronize() throws(RecorderError) { try file.synchronize() }
+  mutating func synchronize() throws(RecorderError) { try file.synchronizeGrowth(since: &bytesOnDisk) }
 }
 
 extension FileDescriptor {

@@ -18,12 +18,16 @@ package final class SessionWriter: Sendable {
     var seal: SessionSeal
     /// The events once more: hashing and syncing them keeps nobody from adding to them.
     let events: FileDescriptor
+    /// Bytes of the events that survive a power cut.
+    var eventsOnDisk: Int64 = 0
   }
 
   /// The media files that are not sealed yet.
   private struct Media: Sendable {
     /// Those that are being written, by their path in the session.
     var written: [String: OpenFile] = [:]
+    /// Bytes of those that survive a power cut.
+    var onDisk: [String: Int64] = [:]
     /// Those that are closed.
     var closed: [Manifest.Segment] = []
   }
@@ -35,6 +39,7 @@ package final class SessionWriter: Sendable {
   private let open: Mutex<Open?>
   private let kept: Mutex<Kept>
   private let files = Mutex(Media())
+  private let closed = Mutex<@Sendable () -> Void>({})
   /// Held while the manifest is replaced; what is open stays open then. Taken before `open`, never within it.
   private let replacing = Mutex(())
 
@@ -129,12 +134,17 @@ package final class SessionWriter: Sendable {
   /// - Throws: `RecorderError` (writeFailed); the lines before it stay whole.
   package func append(_ event: Event) throws(RecorderError) {
     let line = try encode(event) + [Line.end]
+    let cause = ChainLink.Cause(closing: event.kind)
     try open.withLock { (open) throws(RecorderError) in
       guard open != nil else { throw Self.closed(id) }
       try open?.events.append(line: line)
-      if let cause = ChainLink.Cause(closing: event.kind) { open?.cause = cause }
+      if let cause { open?.cause = cause }
     }
+    if cause != nil { closed.withLock { $0 }() }
   }
+
+  /// Has `body` called, from any thread, whenever there is something for `sealClosed`.
+  package func whenClosed(_ body: @escaping @Sendable () -> Void) { closed.withLock { $0 = body } }
 
   /// Writes `annotation` to the session, on disk when it returns; from any thread.
   /// - Throws: `RecorderError` (writeFailed).
@@ -153,12 +163,15 @@ package final class SessionWriter: Sendable {
       }
       try folder.replaceManifest(manifest)
     }
-    files.withLock { files in
+    let isClosing = files.withLock { files in
       for segment in manifest.segments where segment.bytes != nil && files.written[segment.file] != nil {
         files.written[segment.file] = nil
+        files.onDisk[segment.file] = nil
         files.closed.append(segment)
       }
+      return !files.closed.isEmpty
     }
+    if isClosing { closed.withLock { $0 }() }
   }
 
   /// Seals the pieces that were closed since the last call: media files that the manifest gives a size, and the events
@@ -185,14 +198,24 @@ package final class SessionWriter: Sendable {
     }
   }
 
-  /// Waits until the disk has what the system has of this session.
+  /// Waits until the disk has what the system has of this session: of what is appended to, when it grew since the last call.
   /// - Throws: `RecorderError` (writeFailed).
   package func synchronize() throws(RecorderError) {
-    for file in files.withLock({ files in Array(files.written.values) }) { try file.descriptor.synchronizeData() }
+    for (name, file) in files.withLock({ $0.written }) {
+      var bytes = files.withLock { $0.onDisk[name] } ?? 0
+      try file.descriptor.synchronizeGrowth(since: &bytes)
+      files.withLock { files in if files.written[name] != nil { files.onDisk[name] = bytes } }
+    }
     try kept.withLock { (kept) throws(RecorderError) in
-      try kept.events.synchronizeData()
+      try kept.events.synchronizeGrowth(since: &kept.eventsOnDisk)
       try kept.seal.synchronize()
     }
+  }
+
+  /// Waits until the disk has all of the media files, in which lengths and an index were changed at their end.
+  /// - Throws: `RecorderError` (writeFailed).
+  package func synchronizeMedia() throws(RecorderError) {
+    for file in files.withLock({ files in Array(files.written.values) }) { try file.descriptor.synchronizeData() }
   }
 
   /// The bytes that a media file can have at most; nil when only the disk's room bounds it.

@@ -76,11 +76,8 @@ struct ClockKeeper {
   /// Begins with the first look at which the clocks could be read.
   private var watch: ClockWatch?
 
-  /// Looks at the clocks; a step goes into the manifest and is told.
-  /// - Throws: `RecorderError` (writeFailed).
-  mutating func look(
-    _ manifest: SessionManifest, _ session: SessionWriter, epoch: Int64, _ report: (Event) -> Void
-  ) throws(RecorderError) {
+  /// Looks at the clocks; a step is noted for the manifest and told.
+  mutating func look(_ manifest: SessionManifest, _ notes: FileNotes, epoch: Int64, _ report: (Event) -> Void) {
     guard let reading = ClockReading.now() else { return }
     guard watch != nil else {
       watch = ClockWatch(manifest.value.clock, at: reading)
@@ -88,7 +85,7 @@ struct ClockKeeper {
     }
     guard let change = watch?.look(at: reading) else { return }
     for event in change.events(epoch: epoch, now: reading.monotonic) { report(event) }
-    try manifest.update(session) { manifest in
+    notes.add { manifest in
       let time = Timestamp(nanoseconds: max(0, change.since - manifest.clock.monotonic))
       manifest.clock.steps = (manifest.clock.steps ?? []) + [Manifest.Clock.Step(time: time, utc: change.utc)]
     }

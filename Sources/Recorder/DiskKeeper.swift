@@ -3,40 +3,50 @@ import SessionModel
 import Synchronization
 internal import Threading
 
-/// The thread that looks after the disk, so that none of those that record waits for it: once a second it looks how much
-/// room there is and seals what was closed, and now and then it makes the disk take what the system has. It looks at the
-/// clocks too, whose steps belong into the manifest.
+/// The thread that looks after the disk, so that none of those that record waits for it: it looks how much room there is,
+/// seals what was closed, and now and then makes the disk take what the system has.
 final class DiskKeeper: Sendable {
   private let thread: WorkerThread
-  private let stopped = BoundedQueue<Bool>(capacity: 1)
+  /// Told that something was closed.
+  private let wake: BoundedQueue<Bool>
 
-  /// Nanoseconds between two looks; a disk that is written at 100 MB/s does not pass the hard mark unseen.
-  private static let interval: Int64 = 1_000_000_000
+  /// Nanoseconds between two looks at least, however much is closed.
+  private static let shortestInterval: Int64 = 1_000_000_000
   /// Nanoseconds after which a block of events is sealed: a chain of half a day has some hundred lines.
   private static let sealInterval: Int64 = 60_000_000_000
 
   /// Starts the thread.
-  /// - Parameters:
-  ///   - manifest: the session's, whose clock is kept right.
-  ///   - report: takes warnings that the disk has little room left, and what the clocks did, for the session and the person.
+  /// - Parameter report: takes warnings that the disk has little room left, for the session and the person.
   /// - Throws: `RecorderError` (systemCall) when there can be no more threads.
   init(
-    _ session: SessionWriter, _ storage: StorageOptions, manifest: SessionManifest, control: PipelineControl,
+    _ session: SessionWriter, _ storage: StorageOptions, control: PipelineControl,
     report: @escaping @Sendable (Event) -> Void
   ) throws(RecorderError) {
-    let stopped = stopped
+    let wake = BoundedQueue<Bool>(capacity: 1)
+    self.wake = wake
     thread = try WorkerThread(name: "disk") {
       var (nextSeal, nextSync) = (control.epoch + Self.sealInterval, control.epoch + storage.syncInterval)
-      var (watch, clock) = (DiskWatch(storage), ClockKeeper())
-      while case .timedOut = stopped.pop(until: MonotonicClock.now() + Self.interval) {
-        let now = MonotonicClock.now()
+      var (watch, last) = (DiskWatch(storage), MonotonicClock.now())
+      var next = last + Self.shortestInterval
+      while true {
+        switch wake.pop(until: next) {
+        case .closed: return
+        case .element:
+          next = min(next, last + Self.shortestInterval)
+          continue
+        case .timedOut: last = MonotonicClock.now()
+        }
+        let now = last
         control.syncingSince.store(now, ordering: .relaxed)
         defer { control.syncingSince.store(0, ordering: .relaxed) }
         do throws(RecorderError) {
-          if let free = session.bytesFree, let warning = try watch.look(at: free) {
-            report(Event(time: Timestamp(nanoseconds: now - control.epoch), kind: .warning, text: warning))
+          var look = Int64.max
+          if let free = session.bytesFree {
+            if let warning = try watch.look(at: free) {
+              report(Event(time: Timestamp(nanoseconds: now - control.epoch), kind: .warning, text: warning))
+            }
+            look = now + max(Self.shortestInterval, watch.patience(with: free))
           }
-          try clock.look(manifest, session, epoch: control.epoch, report)
           // Reading and hashing a large file takes its time, and is no sign that the disk hangs.
           control.syncingSince.store(0, ordering: .relaxed)
           try session.sealClosed(isDue: now >= nextSeal)
@@ -46,19 +56,21 @@ final class DiskKeeper: Sendable {
             try session.synchronize()
             nextSync = now + storage.syncInterval
           }
+          next = min(nextSeal, nextSync, look)
         } catch {
           control.fail(.writeFailed, error)
           return
         }
       }
     }
+    session.whenClosed { _ = wake.tryPush(true) }
   }
 
   /// Ends the thread.
   /// - Parameter patience: ns for which it may hang in what it does before it is given up.
   /// - Returns: whether what it had begun is done.
   func stop(patience: Int64) -> Bool {
-    _ = stopped.tryPush(true)
+    wake.close()
     return thread.join(patience: patience)
   }
 }
@@ -69,6 +81,12 @@ struct DiskWatch {
   private var hasWarned = false
 
   init(_ storage: StorageOptions) { self.storage = storage }
+
+  /// Nanoseconds in which `free` bytes become as few as the next mark when 1 GB is written a second, one byte a
+  /// nanosecond: what the fastest of common disks take.
+  func patience(with free: Int64) -> Int64 {
+    free - (free > storage.warnBelow ? storage.warnBelow : storage.endBelow)
+  }
 
   /// Looks at `free` bytes.
   /// - Returns: what the person is to be told: once, until there was room again.

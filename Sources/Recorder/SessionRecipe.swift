@@ -31,8 +31,7 @@ final class OpenSession: Sendable {
   /// - Parameter report: takes events, whose times are the capture's, for the session and the person.
   /// - Throws: `RecorderError` (systemCall) when there can be no more threads.
   func watchDisk(control: PipelineControl, report: @escaping @Sendable (Event) -> Void) throws(RecorderError) {
-    let made = try DiskKeeper(
-      writer, manifest.value.options.storage, manifest: manifest, control: control, report: report)
+    let made = try DiskKeeper(writer, manifest.value.options.storage, control: control, report: report)
     keeper.withLock { $0 = made }
   }
 

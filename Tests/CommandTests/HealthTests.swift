@@ -70,6 +70,55 @@ import Testing
     #expect(abs(audio - end.seconds) < 0.06)
   }
 
+  /// Voluntary switches of all threads of the process so far, each of which is a wake-up.
+  private func switches(_ pid: Int32) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").reduce(0) { sum, thread in
+      let status = String(decoding: try readFile("/proc/\(pid)/task/\(thread)/status"), as: UTF8.self)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
+      return sum + (line.flatMap { Int($0.split(separator: "\t")[1]) } ?? 0)
+    }
+  }
+
+  /// Nobody wakes to look after the others while nothing happens; a server and a disk that hang then are told of as soon
+  /// as ever. A busy machine makes fewer of the wake-ups, since each waits for its time.
+  @Test func aStillScreenIsFewWakeUpsAndWhatHangsIsToldInTime() throws {
+    let displays = try [VirtualDisplay(size: "320x240"), VirtualDisplay(size: "320x240")]
+    let clients = try displays.map { try PatternClient(on: $0, ["color", "--color", "204060"]) }
+    let rigs = try displays.map { try RecorderRig(display: $0) }
+    let disk = try HangingDisk(below: rigs[1].archive, "write", files: "events.ndjson")
+    let recordings = try [rigs[0].record(), rigs[1].record(environment: disk.environment)]
+    func seconds() throws -> Double { try rigs[0].events(recordings[0].id).last { $0.kind == .alive }?.time.seconds ?? 0 }
+    // A screen counts as still after five seconds; what is made to reach the disk every five is once in what follows.
+    try waitUntil("a still screen") { try seconds() > 5.5 }
+    let (began, before) = (monotonicSeconds(), try switches(recordings[0].process.pid))
+    try waitUntil("nine seconds of it") { try seconds() > 14 && monotonicSeconds() > began + 8.5 }
+    let (count, time) = (try switches(recordings[0].process.pid) - before, monotonicSeconds() - began)
+    #expect(Double(count) <= (try CostBounds().voluntarySwitchesPerSecond) * time, "\(count) in \(time) s")
+
+    // Just after what is looked at every five seconds was.
+    try waitUntil("fifteen seconds") { try seconds() > 15.3 }
+    displays[0].server.signal(SIGSTOP)
+    try disk.hang()
+    // In the file: a command that asks the recorder would make it look.
+    func isStalled(_ rig: RecorderRig, _ id: SessionID) throws -> Bool {
+      String(decoding: try readFile("\(rig.session(id))/log.ndjson"), as: UTF8.self).contains(#""state":"stalled""#)
+    }
+    try waitUntil("the stalls to be told") {
+      try zip(rigs, recordings).allSatisfy { rig, recording in try isStalled(rig, recording.id) }
+    }
+    displays[0].server.signal(SIGCONT)
+    disk.goOn()
+    for (rig, recording) in zip(rigs, recordings) {
+      try waitUntil("the recovery") { try rig.events(recording.id).contains { $0.kind == .gap } }
+      recording.process.signal(SIGINT)
+      #expect(try recording.process.wait().status == 0)
+      let gap = try #require(try rig.events(recording.id).compactMap(\.gap).first)
+      #expect(gap.reason == (rig === rigs[0] ? "grab stalled" : "mux stalled"))
+      #expect(try self.time(of: .stalled, rig, recording.id) - gap.start < 2_000_000_000)
+    }
+    for client in clients { try client.process.stop() }
+  }
+
   /// A stall that is not over when a stretch is saved is a gap of what was saved, up to its end.
   @Test func aStallThatGoesOnIsAGapOfWhatIsSavedMeanwhile() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "320x240"))

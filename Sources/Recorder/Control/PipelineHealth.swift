@@ -4,7 +4,8 @@ import Synchronization
 internal import Threading
 
 /// Whether each stage of a recording works, judged by the stages themselves and not by what they carry: a still screen
-/// and a silent room are healthy. It looks twice a second, and whenever somebody asks.
+/// and a silent room are healthy. It looks twice a second, and whenever somebody asks; while nothing happens the threads
+/// look after each other (`PipelineControl.lookAfterOthers`), and it looks when one of them wakes it.
 final class PipelineHealth: Sendable {
   /// What was wrong at the last look.
   private struct Found {
@@ -41,6 +42,8 @@ final class PipelineHealth: Sendable {
   private static let diskDelay: Int64 = 1_000_000_000
   /// Nanoseconds between two looks.
   private static let interval: Int64 = 500_000_000
+  /// The same while nothing happens: both of those that look after each other may hang.
+  private static let restInterval: Int64 = 5_000_000_000
 
   /// - Parameters:
   ///   - restart: what helps a grab thread that hangs; nil only waits for it.
@@ -57,7 +60,8 @@ final class PipelineHealth: Sendable {
   /// Begins to look by itself.
   func start() throws(RecorderError) {
     let worker = try WorkerThread(name: "health") { [self] in
-      while !end.wait(until: nextLook) {
+      while !end.wait(orFor: control.alarm.fileDescriptor, until: nextLook) {
+        control.alarm.drain()
         look()
         let now = MonotonicClock.now()
         for watch in watchers.withLock({ $0 }) { watch(now) }
@@ -85,8 +89,14 @@ final class PipelineHealth: Sendable {
     }?.join()
   }
 
+  /// Whether nothing happens that the other threads do not tell of.
+  private var isAtRest: Bool {
+    audio == nil && !controls.isHeld && !control.isAtWork && found.withLock { $0.message } == nil
+  }
+
   /// When to look next, in monotonic ns: twice a second, or just when a stage has been silent for too long.
   private var nextLook: Int64 {
+    if isAtRest { return MonotonicClock.now() + Self.restInterval }
     let (now, beats) = (MonotonicClock.now(), [control.heartbeat.load(ordering: .relaxed)])
     let work = [control.encodingSince.load(ordering: .relaxed), control.writingSince.load(ordering: .relaxed)]
     let signs = beats + work.filter { $0 != 0 } + (audio?.lastSound.map(\.time) ?? [])

@@ -113,7 +113,9 @@ final class CaptureDirector: Sendable {
   /// Waits so many ns before a recording is wished.
   /// - Returns: whether they have passed; false as soon as somebody asks for the end.
   func wait(_ delay: Int64) async -> Bool {
-    let sleeper = Task { (try? await Task.sleep(for: .nanoseconds(delay))) != nil }
+    let sleeper = Task(executorPreference: QueueExecutor(label: "delay")) {
+      (try? await Task.sleep(for: .nanoseconds(delay))) != nil
+    }
     content.withLock { $0.sleeper = sleeper }
     defer { content.withLock { $0.sleeper = nil } }
     return await sleeper.value
@@ -163,7 +165,7 @@ final class CaptureDirector: Sendable {
   private func work(_ content: inout CaptureWishes) {
     guard !content.isWorking else { return }
     content.isWorking = true
-    Task.detached { [self] in
+    Task.detached(executorPreference: QueueExecutor(label: "wishes")) { [self] in
       while let (step, generation) = next() { settle(await carry(out: step), generation) }
     }
   }

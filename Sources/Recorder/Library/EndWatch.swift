@@ -5,6 +5,8 @@ internal import Threading
 struct EndWatch: Sendable {
   private let tasks: [Task<Void, Never>]
 
+  private static var executor: QueueExecutor { QueueExecutor(label: "end") }
+
   /// Between two looks at the limits: the size is known twice a second, and a clock that is set is noticed as soon.
   private static let interval = Duration.milliseconds(250)
 
@@ -16,11 +18,13 @@ struct EndWatch: Sendable {
     end: @escaping @Sendable (Manifest.Reason, RecorderError?) -> Void
   ) {
     var tasks = [
-      Task { if let failure = await session.failure() { end(failure.reason, failure.error) } }
+      Task(executorPreference: Self.executor) {
+        if let failure = await session.failure() { end(failure.reason, failure.error) }
+      }
     ]
     if let duration = options.duration {
       tasks.append(
-        Task {
+        Task(executorPreference: Self.executor) {
           try? await Task.sleep(for: .nanoseconds(max(0, duration - session.progress.elapsed)))
           if !Task.isCancelled { end(.duration, nil) }
         })
@@ -29,7 +33,7 @@ struct EndWatch: Sendable {
     let until = limits.until?.next(after: now, utcOffset: now.localUTCOffset)
     if until != nil || limits.maximumBytes != nil || limits.idle != nil {
       tasks.append(
-        Task {
+        Task(executorPreference: Self.executor) {
           while !Task.isCancelled {
             let progress = session.progress
             if let until, WallTime.now() >= until { return end(.timeOfDay, nil) }

@@ -22,7 +22,7 @@ final class FileNotes: Sendable {
     thread = try WorkerThread(name: "notes") {
       while let note = notes.pop() {
         do throws(RecorderError) {
-          if note.isOfFinishedFile { try session.writer.synchronize() }
+          if note.isOfFinishedFile { try session.writer.synchronizeMedia() }
           try session.manifest.update(session.writer, note.change)
           note.isDone(true)
         } catch {

@@ -26,6 +26,7 @@ struct MediaFiles: ~Copyable {
   private let sound: [StreamDescription]
   private let metadata: [String: String]
   private let notes: FileNotes
+  private var clock = ClockKeeper()
   private var current: Open
   private var previous: Open?
   /// The streams whose packets of before the current file's start may still come, a bit each.
@@ -116,6 +117,18 @@ struct MediaFiles: ~Copyable {
     let (index, bytes) = (file.index, try file.container.finish(isKept: false))
     closedBytes += bytes
     notes.add(isOfFinishedFile: true) { manifest in manifest.segments[index].bytes = bytes }
+  }
+
+  /// Writes down that the recorder lives: `alive`, whose time is the capture's. It goes past the event track, whose thread
+  /// then sleeps on a still screen. What the clocks did is told to `report`.
+  mutating func attest(_ alive: Event, _ report: (Event) -> Void) {
+    do throws(RecorderError) {
+      if let alive = alive.moved(to: session.origin) { try session.writer.append(alive) }
+    } catch {
+      // The file can still be finished.
+      control.fail(.writeFailed, error)
+    }
+    clock.look(session.manifest, notes, epoch: control.epoch, report)
   }
 
   /// Hands all that was written to the kernel.

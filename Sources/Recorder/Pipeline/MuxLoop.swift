@@ -132,12 +132,20 @@ struct MuxLoop: ~Copyable {
     }
     guard now >= nextAlive else { return }
     nextAlive = now + Self.aliveInterval
+    control.lookAfterOthers(at: now)
     let time = Timestamp(nanoseconds: now - control.epoch)
     if files == nil, let text = sink.ring?.warning() { report(Event(time: time, kind: .warning, text: text)) }
     // Attests only what the grab thread saw: a screen it cannot look at is not called still.
     let seen = control.heartbeat.load(ordering: .relaxed)
     guard hasStarted, now - seen < Self.heartbeatTolerance else { return }
-    sink.append(Event(time: time, kind: .alive))
+    let alive = Event(time: time, kind: .alive)
+    if var files = files.take() {
+      isAtWork()
+      files.attest(alive, report)
+      self.files = consume files
+    } else {
+      sink.append(alive)
+    }
     lookForBlackness(at: time)
   }
 

@@ -10,6 +10,8 @@ final class PipelineControl: Sendable {
   let log: RecorderLog?
   /// Wakes the grab thread.
   let wake: WakeSignal
+  /// Wakes the thread that looks after the others.
+  let alarm: WakeSignal
   /// Frames handed to the encoder, and the time of the last one in ns since the epoch; negative before the first.
   let frames = Atomic<Int>(0)
   let lastFrame = Atomic<Int64>(-1)
@@ -72,6 +74,7 @@ final class PipelineControl: Sendable {
     (self.epoch, self.log, self.diskTimeout) = (epoch, log, diskTimeout)
     heartbeat = Atomic(epoch)
     wake = try WakeSignal()
+    alarm = try WakeSignal()
     (failures, failure) = AsyncStream.makeStream(of: Failure.self, bufferingPolicy: .bufferingOldest(1))
   }
 
@@ -119,6 +122,20 @@ final class PipelineControl: Sendable {
   var diskSince: Int64 {
     let times = [writingSince.load(ordering: .relaxed), notingSince.load(ordering: .relaxed)]
     return times.filter { $0 != 0 }.min() ?? 0
+  }
+
+  /// Wakes the thread that looks after the others when there may be something for it: a part is at work, and may have been
+  /// for long, or the grab thread is late with its sign of life. The mux and the grab thread ask this, each for the other,
+  /// when they are awake anyway, so that on a still screen nobody wakes for this alone.
+  func lookAfterOthers(at now: Int64) {
+    let isLate = now - heartbeat.load(ordering: .relaxed) > VideoTiming.latestHeartbeat
+    if isLate || isAtWork { alarm.notify() }
+  }
+
+  /// Whether the encoder or the disk has been given something.
+  var isAtWork: Bool {
+    let encoder = encodingSince.load(ordering: .relaxed) | writingSince.load(ordering: .relaxed)
+    return encoder | notingSince.load(ordering: .relaxed) | syncingSince.load(ordering: .relaxed) != 0
   }
 
   /// Nanoseconds that the disk is waited for: once it was given up, what is still to be tried is given little time.

@@ -183,4 +183,7 @@ enum VideoTiming {
   static let heartbeatInterval: Int64 = 500_000_000
   /// The same once a screen counts as still: late enough to cost little, and half a second before it would be missed.
   static let stillHeartbeatInterval: Int64 = 1_000_000_000
+  /// After so long a sign of life is late, and who looks after the threads is woken: the server's answer and a busy machine
+  /// take less.
+  static let latestHeartbeat: Int64 = stillHeartbeatInterval + 50_000_000
 }

@@ -36,6 +36,8 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   let filled: BoundedQueue<EncodeJob>
   private var lastTime: Timestamp
   private var lastKeyframe = Self.never
+  /// When to see that the other threads are looked after, in monotonic ns.
+  private var nextRound: Int64 = 0
   /// Whether the source has answered: only then does the thread give signs of life.
   private var isProven = false
 
@@ -79,6 +81,10 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     let now = MonotonicClock.now()
     if isProven { control.heartbeat.store(now, ordering: .relaxed) }
     let isStill = now - control.epoch - lastTime.nanoseconds >= StillScreen.after
+    if now >= nextRound {
+      nextRound = now + VideoTiming.heartbeatInterval
+      if isStill { control.lookAfterOthers(at: now) } else { control.alarm.notify() }
+    }
     let beat = now + (isStill ? VideoTiming.stillHeartbeatInterval : VideoTiming.heartbeatInterval)
     guard control.isWanted(at: now) else {
       // What size the source has then is looked at again afterwards.

@@ -17,7 +17,7 @@ final class RecordingSignals: Sendable {
 
   init(_ signals: ProcessSignals, end recorder: ScreenRecorder) {
     let interrupts = interrupts
-    Task {
+    Task(executorPreference: QueueExecutor(label: "end")) {
       for await number in signals.stream {
         recorder.end(Self.reason(number))
         guard number == SIGINT || number == SIGQUIT, interrupts.value.add(1, ordering: .relaxed).newValue > 1 else {

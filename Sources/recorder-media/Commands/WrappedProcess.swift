@@ -77,7 +77,7 @@ final class WrappedProcess: Sendable {
           status: number == 0 ? status >> 8 & 0xFF : 128 + number, timedOut: timedOut.load(ordering: .relaxed)))
     }.join(until: 0)
     guard let timeout else { return }
-    Task.detached { [self] in
+    Task.detached(executorPreference: QueueExecutor(label: "timeout")) { [self] in
       try? await Task.sleep(for: .nanoseconds(timeout))
       guard isRunning.withLock({ $0 }) else { return }
       timedOut.store(true, ordering: .relaxed)

@@ -47,11 +47,11 @@ struct WrappedRun {
       timeout: command.timeout?.nanoseconds)
     try startOutput(output, recorder)
     signals.attend()
-    Task {
+    Task(executorPreference: QueueExecutor(label: "signals")) {
       for await number in signals.stream { process.pass(number) }
     }
     // A recording that has ended before the command has nothing more to be told.
-    let early = Task {
+    let early = Task(executorPreference: QueueExecutor(label: "early")) {
       _ = await recorder.outcome()
       await recorder.close()
     }
