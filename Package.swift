@@ -37,7 +37,7 @@ let package = Package(
     // libpulse.pc carries flags that the package manager refuses with a warning: the module map links it.
     .systemLibrary(name: "CPulse"),
     .systemLibrary(
-      name: "CFFmpeg", pkgConfig: "libavfilter libavformat libavcodec libswresample libswscale libavutil"),
+      name: "CFFmpeg", pkgConfig: "libavformat libavcodec libswresample libswscale libavutil"),
     .systemLibrary(name: "CYUV"),
     .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128"),
     .systemLibrary(name: "CLinux"),

@@ -3,8 +3,22 @@ import SessionModel
 import TestSupport
 import Testing
 
-/// Where a recording leaves what it makes.
+/// Where a recording leaves what it makes, and what it takes with it.
 @Suite struct FootprintTests {
+  /// The limiter's library brings 30 others, which are half of what the loader has to do.
+  @Test(arguments: [false, true]) func whatOnlySoundNeedsIsLoadedForSoundAlone(hasSound: Bool) throws {
+    let server = try SoundServer()
+    let rig = try RecorderRig(display: VirtualDisplay(size: "160x120"), environment: server.environment)
+    let recording = try rig.record(hasSound ? ["--app-audio"] : [])
+    let maps = String(decoding: try readFile("/proc/\(recording.process.pid)/maps"), as: UTF8.self)
+    recording.process.signal(SIGINT)
+    #expect(try recording.process.wait().status == 0)
+    let files = maps.split(separator: "\n").compactMap { $0.split(separator: "/").last }
+    let libraries = Set(files.filter { $0.contains(".so.") })
+    #expect(libraries.contains { $0.hasPrefix("libavcodec.so.") })
+    #expect(libraries.contains { $0.hasPrefix("libavfilter.so.") } == hasSound, "\(libraries.count)")
+  }
+
   /// Case S03: all is made in the archive and in the folder of the control sockets, for its owner alone, and through no link;
   /// nothing lies where another user could have put something before.
   @Test func nothingIsMadeOutsideItsFolders() throws {

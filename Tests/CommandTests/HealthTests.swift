@@ -87,7 +87,9 @@ import Testing
     let rigs = try displays.map { try RecorderRig(display: $0) }
     let disk = try HangingDisk(below: rigs[1].archive, "write", files: "events.ndjson")
     let recordings = try [rigs[0].record(), rigs[1].record(environment: disk.environment)]
-    func seconds() throws -> Double { try rigs[0].events(recordings[0].id).last { $0.kind == .alive }?.time.seconds ?? 0 }
+    func seconds() throws -> Double {
+      try rigs[0].events(recordings[0].id).last { $0.kind == .alive }?.time.seconds ?? 0
+    }
     // A screen counts as still after five seconds; what is made to reach the disk every five is once in what follows.
     try waitUntil("a still screen") { try seconds() > 5.5 }
     let (began, before) = (monotonicSeconds(), try switches(recordings[0].process.pid))
