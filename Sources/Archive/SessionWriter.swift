@@ -49,20 +49,25 @@ package final class SessionWriter: Sendable {
     self.kept = Mutex(kept)
   }
 
-  /// Makes a session that begins at `time`, under a name that no other session has.
+  /// Makes a session that begins at `time`, under a name that no other session has; of those of the same second it is the
+  /// last.
   /// - Parameter manifest: makes its manifest, given its name.
   /// - Throws: `RecorderError` (cannotCreate, permission, writeFailed).
   package static func create(
     in location: ArchiveLocation, at time: WallTime, manifest: (SessionID) -> Manifest
   ) throws(RecorderError) -> SessionWriter {
     var generator = SystemRandomNumberGenerator()
+    func draw() -> SessionID {
+      var ids = try? ArchiveReader(location).sessionIDs(prefix: SessionID.prefix(of: time))
+      return SessionID(time, after: ids?.next(), using: &generator)
+    }
     // A second's names are a million: sixteen draws that are all taken are no accident.
     for _ in 0..<15 {
-      let id = SessionID(time, using: &generator)
+      let id = draw()
       if let root = try? Folder.open(path: location.path), (try? root.session(id)) != nil { continue }
       return try create(in: location, id: id, manifest: manifest(id))
     }
-    let id = SessionID(time, using: &generator)
+    let id = draw()
     return try create(in: location, id: id, manifest: manifest(id))
   }
 

@@ -11,6 +11,8 @@ struct ArgumentScanner {
   private var seen: Set<ArgumentDefinition> = []
   private var place = 0
   private var rest: ArraySlice<ArgumentText> = []
+  /// The option that just came without the value that it may have, as it was spelled.
+  private var withoutValue: ArgumentText?
 
   /// Makes a scanner for `command`, which the words `path` call and the configuration gives the defaults `configured`.
   init(
@@ -31,9 +33,11 @@ struct ArgumentScanner {
     rest = words
     var onlyPositionals = false
     while let word = rest.popFirst() {
+      let option = withoutValue
+      withoutValue = nil
       let isOption = !onlyPositionals && word.bytes.count > 1 && word.bytes[0] == UInt8(ascii: "-")
       if !isOption {
-        try takePositional(word)
+        try takePositional(word, after: option)
       } else if word.string == "--", let trailing {
         guard !rest.isEmpty else {
           throw RecorderError(.usage, "\(name) needs \(trailing.definition.valueName) after --.", hint: seeHelp)
@@ -61,14 +65,21 @@ struct ArgumentScanner {
   private var name: String { path.dropFirst().joined(separator: " ") }
   private var seeHelp: String { "See \(path.joined(separator: " ")) --help." }
 
-  private mutating func takePositional(_ word: ArgumentText) throws(RecorderError) {
+  /// Takes an argument that stands by itself.
+  /// - Parameter option: what stood before it and may have a value, which is never the next word.
+  private mutating func takePositional(_ word: ArgumentText, after option: ArgumentText?) throws(RecorderError) {
+    let hint = option.map { "If it is the value of \($0), write \($0)\($0.bytes.count > 2 ? "=" : "")\(word)." }
     guard place < positionals.count else {
       throw RecorderError(
-        .usage, "\"\(word)\" is one argument too many for \(name).", hint: seeHelp)
+        .usage, "\"\(word)\" is one argument too many for \(name).", hint: hint ?? seeHelp)
     }
     let binding = positionals[place]
     if !binding.definition.isRepeating { place += 1 }
-    try give([word], to: binding)
+    do throws(RecorderError) {
+      try give([word], to: binding)
+    } catch {
+      throw RecorderError(error.code, error.message, hint: hint ?? error.hint)
+    }
   }
 
   /// Takes `--name`, `--name=VALUE` or `--name VALUE`.
@@ -114,6 +125,7 @@ struct ArgumentScanner {
       try give([], to: binding)
     case .option(valueIsOptional: true):
       try give(value.map { [$0] } ?? [], to: binding)
+      if value == nil { withoutValue = spelling }
     case .option(valueIsOptional: false):
       var words = value.map { [$0] } ?? []
       while words.count < binding.definition.valueNames.count { words.append(try nextWord(for: binding, spelling)) }

@@ -48,6 +48,12 @@ extension ManualPage {
       .Xr recorder-config-set 1
       changes the user's file.
       .Pp
+      It all is for the commands.
+      A program that has the recorder built in records by its own options and reads none of this, so that what a person sets
+      for their own recordings does not change what the program makes;
+      .Ev RECORDER_ARCHIVE
+      alone counts for both.
+      .Pp
       A file is lines of UTF\\-8 with
       .Ar KEY No = Ar VALUE .
       The value is the rest of the line without the blanks around it, and is what one would write after the option:

@@ -1,4 +1,5 @@
-/// Names one recording act; its text sorts by the time the recording began: `20261130T021533Z-k3x9`.
+/// Names one recording act; its text sorts by the time the recording began, and within a second by which was made first:
+/// `20261130T021533Z-k3x9`.
 package struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
   /// The text: UTC date and time to the second, and four characters that tell sessions of one second apart.
   package let description: String
@@ -7,16 +8,34 @@ package struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringC
   private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz")
   /// Characters after the date: 32^4 = 1,048,576 names a second, and a taken one is drawn again.
   private static let suffixLength = 4
+  private static let suffixes = 1 << (5 * suffixLength)
+  /// By how much the next one of a second is later at most. Half of all suffixes are kept for those, so that a thousand
+  /// find room; and two recorders that begin at the same moment hardly ever draw the same.
+  private static let longestStep = 1024
 
   /// Makes the id of a recording that begins at `time`, with a random suffix from `generator`.
-  package init(_ time: WallTime, using generator: inout some RandomNumberGenerator) {
-    let date = time.utcComponents
-    var text = "\(padded(date.year, 4))\(padded(date.month, 2))\(padded(date.day, 2))T"
-    text += "\(padded(date.hour, 2))\(padded(date.minute, 2))\(padded(date.second, 2))Z-"
-    for _ in 0..<Self.suffixLength {
-      text.append(Self.alphabet.randomElement(using: &generator) ?? "0")
+  /// - Parameter last: the last one of that second that there is; the new one sorts after it as long as there is room.
+  package init(_ time: WallTime, after last: SessionID? = nil, using generator: inout some RandomNumberGenerator) {
+    var text = Self.prefix(of: time)
+    var suffixes = 0..<Self.suffixes / 2
+    if let last, last.description.hasPrefix(text), last.suffix + 1 < Self.suffixes {
+      suffixes = last.suffix + 1..<min(last.suffix + 1 + Self.longestStep, Self.suffixes)
     }
+    let suffix = Int.random(in: suffixes, using: &generator)
+    for place in (0..<Self.suffixLength).reversed() { text.append(Self.alphabet[suffix >> (5 * place) & 31]) }
     description = text
+  }
+
+  /// What tells it from others of its second, as a number.
+  private var suffix: Int {
+    description.suffix(Self.suffixLength).reduce(0) { $0 << 5 | (Self.alphabet.firstIndex(of: $1) ?? 0) }
+  }
+
+  /// What the ids of all recordings begin with that begin in the second of `time`.
+  package static func prefix(of time: WallTime) -> String {
+    let date = time.utcComponents
+    return "\(padded(date.year, 4))\(padded(date.month, 2))\(padded(date.day, 2))T"
+      + "\(padded(date.hour, 2))\(padded(date.minute, 2))\(padded(date.second, 2))Z-"
   }
 
   /// The id that `text` spells; nil when it spells none, so that no path can be smuggled in as an id, or when no calendar

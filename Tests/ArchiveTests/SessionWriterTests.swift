@@ -37,6 +37,19 @@ import Testing
     #expect(mode("\(sessionPath(archive.root, id))/manifest.json.new") == nil)
   }
 
+  @Test func ofThoseOfOneSecondTheLastMadeIsTheLast() throws {
+    let time = WallTime(nanoseconds: 1_796_004_933_000_000_000)
+    var made: [SessionID] = []
+    for _ in 0..<20 {
+      let writer = try SessionWriter.create(in: ArchiveLocation(path: archive.root), at: time) { sampleManifest($0) }
+      made.append(writer.id)
+      #expect(try archive.reader.resolve("last") == writer.id)
+      writer.close()
+    }
+    #expect(made == made.sorted() && Set(made).count == 20)
+    #expect(try archive.reader.resolve("last~19") == made[0])
+  }
+
   @Test func sessionIsLockedAndPendingUntilClosedAndSettled() throws {
     let writer = try archive.create(id)
     let reader = archive.reader

@@ -87,6 +87,19 @@ import Testing
     #expect(error?.hint != nil || message.contains("whole number") || message.contains("less than"))
   }
 
+  /// The value of an option that may have none is written to it, and whoever left a blank is told so.
+  @Test(arguments: [
+    ("record --virtual-display 640x480 -- true", "--virtual-display=640x480"),
+    ("record --app-audio app:firefox", "--app-audio=app:firefox"),
+    ("record --microphone alsa:hw:1 --quiet", "--microphone=alsa:hw:1"),
+    ("start display --microphone pulse:yeti", "--microphone=pulse:yeti"),
+  ])
+  func aValueThatStandsByItselfIsNoticed(line: String, spelling: String) {
+    let error = #expect(throws: RecorderError.self) { try parse(line, as: Any.self) }
+    let option = spelling.prefix { $0 != "=" }
+    #expect(error?.code == .usage && error?.hint == "If it is the value of \(option), write \(spelling).")
+  }
+
   @Test func pointsInTime() throws {
     let now = try #require(WallTime(rfc3339: "2026-11-30T12:00:00Z"))
     func resolve(_ text: String) throws -> String {

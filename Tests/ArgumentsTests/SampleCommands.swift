@@ -71,6 +71,8 @@ struct SampleMember: CommandDeclaration {
 struct SampleSecret: CommandDeclaration {
   static let configuration = CommandConfiguration(
     commandName: "secret", abstract: "Be hidden.", shouldDisplay: false)
+
+  @Option(defaultAsFlag: "here", help: "A place.") var near: String?
 }
 
 /// What the sample's parser makes of `words`, with values that the configuration gives.

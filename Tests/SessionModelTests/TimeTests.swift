@@ -138,6 +138,30 @@ struct SessionIDTests {
     #expect(SessionID(first.description) == first)
   }
 
+  /// Always draws the highest.
+  struct Highest: RandomNumberGenerator { mutating func next() -> UInt64 { .max } }
+
+  @Test func ofOneSecondTheLaterOneSortsLast() throws {
+    let time = WallTime(nanoseconds: 1_796_004_933_000_000_000)
+    var (zero, highest) = (Zero(), Highest())
+    #expect(SessionID(time, using: &highest).description == "20261130T021533Z-fzzz")
+    for (last, next) in [("0000", "0001"), ("k3zz", "k400"), ("zzzy", "zzzz"), ("zzzz", "0000")] {
+      let last = try #require(SessionID("20261130T021533Z-\(last)"))
+      #expect(SessionID(time, after: last, using: &zero).description == "20261130T021533Z-\(next)")
+    }
+    let last = try #require(SessionID("20261130T021533Z-k3x9"))
+    #expect(SessionID(time, after: last, using: &highest).description == "20261130T021533Z-k4x9")
+    // That of another second does not count.
+    let later = WallTime(nanoseconds: 1_796_004_934_000_000_000)
+    #expect(SessionID(later, after: last, using: &zero).description == "20261130T021534Z-0000")
+    var (id, random) = (SessionID(time, using: &zero), SystemRandomNumberGenerator())
+    for _ in 0..<200 {
+      let next = SessionID(time, after: id, using: &random)
+      #expect(next > id && SessionID(next.description) == next)
+      id = next
+    }
+  }
+
   @Test(arguments: [
     "", "20261130T021533Z", "20261130T021533Z-k3x", "20261130T021533Z-k3xi", "../../../etc/passwd00",
     "20261130T021533Z/k3x9", "20261130T021533z-k3x9", "2026113\u{301}T021533Z-k3",

@@ -2,6 +2,9 @@ internal import FoundationEssentials
 package import SessionModel
 
 /// What a ``ScreenRecorder`` does unless a call says otherwise.
+///
+/// They are all that counts: `recorder.conf` gives defaults to the commands alone. What a person sets there for their own
+/// recordings does not change what your program makes.
 public struct RecorderOptions: Sendable {
   /// All that a recording can be asked for; the properties below are views of it.
   package var recording: RecordingOptions
@@ -21,7 +24,8 @@ public struct RecorderOptions: Sendable {
   /// The descriptor that takes what hooks print; nil leaves it away.
   package var hookOutput: Int32?
 
-  /// The archive's folder; nil is the person's own, where `recorder list` finds it.
+  /// The archive's folder; nil is `$RECORDER_ARCHIVE`, else the person's own in `$XDG_DATA_HOME`, where `recorder list` finds
+  /// it unless `recorder.conf` names another.
   public var archive: String?
   /// The name under which `recorder status`, `stop`, `pause`, `mark` and the others reach it, and under which
   /// `recorder start --name` begins a capture; nil keeps it to this program.
