@@ -65,7 +65,8 @@ extension ArchiveReader {
     } catch {
       guard error.code == .writeFailed else { throw error }
       try deed()
-      return try root.append(entry, to: ArchiveLocation.Name.audit)
+      try root.append(entry, to: ArchiveLocation.Name.audit)
+      return
     }
     try deed()
   }

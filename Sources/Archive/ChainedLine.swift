@@ -12,15 +12,22 @@ extension Annotation: ChainedLine {}
 
 extension Folder {
   /// Appends `line` to the file `name` in this folder, so that it survives a power cut.
-  func append(_ line: some ChainedLine, to name: String) throws(RecorderError) {
+  /// - Parameter isRight: asked when the file is locked and nobody else writes to it: whether it is still the one.
+  /// - Returns: false, and nothing is appended, when it is not.
+  @discardableResult
+  func append(
+    _ line: some ChainedLine, to name: String, when isRight: () throws(RecorderError) -> Bool = { true }
+  ) throws(RecorderError) -> Bool {
     let file = try openOrCreateFile(name, appending: true)
     _ = try file.lock(waiting: true)
+    guard try isRight() else { return false }
     var line = line
     line.previous = try file.lastLineDigest()
     var bytes = try encode(line) + [Line.end]
     if try !file.endsWithWholeLine() { bytes.insert(Line.end, at: 0) }
     try file.append(line: bytes)
     try file.synchronize()
+    return true
   }
 }
 

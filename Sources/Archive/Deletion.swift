@@ -15,11 +15,12 @@ extension ArchiveReader {
     let session = try session(id)
     try session.checkFormat()
     let lock = try session.folder.openOrCreateFile(ArchiveLocation.Name.lock)
-    guard try lock.lock(waiting: false) else {
-      throw RecorderError(
-        .busy, "The session \(id) is being recorded or worked on.", hint: "End the recording first.")
-    }
+    guard try lock.lock(waiting: false) else { throw .isWorkedOn(id) }
     guard let root = try root(), let day = try root.day(of: id) else { return }
+    // What a redaction left would take the session's place.
+    let mark = try endRedaction(id)
+    defer { mark?.unlock() }
+    if mark == nil, try redacted().contains(id) { throw .isWorkedOn(id) }
     let head = (try? session.manifest())?.chain?.head
     try audited(action.map { AuditEntry($0, id, reason: reason, head: head) }) { () throws(RecorderError) in
       try markPending(id, suffix: ArchiveLocation.Name.deletedSuffix)
@@ -27,6 +28,7 @@ extension ArchiveReader {
       try day.rename(id.description, to: id.description, in: trash)
       try root.folder(ArchiveLocation.Name.pending)?.removeFile(id.description)
       try day.synchronize()
+      try settleRedacted(id)
       try emptyTrash(root)
     }
   }
@@ -59,5 +61,12 @@ extension Folder {
     guard unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
       throw RecorderError(.write, child.path, errno: errno)
     }
+  }
+}
+
+extension RecorderError {
+  /// The session `id` is another process's at the moment.
+  package static func isWorkedOn(_ id: SessionID) -> RecorderError {
+    RecorderError(.busy, "The session \(id) is being recorded or worked on.", hint: "End the recording first.")
   }
 }

@@ -61,14 +61,16 @@ extension ArchiveReader {
   /// Adds `annotation` to the session `id`, on disk when it returns; the index is to be told next.
   /// - Throws: `RecorderError` (sessionNotFound, permission, writeFailed; damagedData when a newer recorder wrote it).
   package func annotate(_ id: SessionID, _ annotation: Annotation) throws(RecorderError) {
-    while true {
+    var isAdded = false
+    while !isAdded {
       let session = try session(id)
       try session.checkFormat()
       try markPending(id)
-      try session.folder.append(annotation, to: ArchiveLocation.Name.annotations)
-      // Another folder may have taken its place meanwhile (`SessionReplacement`), made before this was added.
-      if let now = try root()?.session(id), !now.isSame(as: session.folder) { continue }
-      return
+      // Another folder may take its place before the file is ours (`SessionReplacement`).
+      isAdded = try session.folder.append(annotation, to: ArchiveLocation.Name.annotations) {
+        () throws(RecorderError) in
+        try root()?.session(id)?.isSame(as: session.folder) ?? false
+      }
     }
   }
 }

@@ -31,10 +31,7 @@ package struct SessionReplacement: ~Copyable {
     let lock = try session.folder.openOrCreateFile(ArchiveLocation.Name.lock)
     guard try lock.lock(waiting: false), let root = try archive.root(), let day = try root.day(of: id),
       let mark = try archive.lockMark(of: id, makes: true)
-    else {
-      throw RecorderError(
-        .busy, "The session \(id) is being recorded or worked on.", hint: "End the recording first.")
-    }
+    else { throw .isWorkedOn(id) }
     let duration = try session.manifest().duration
     let taken = redaction.from..<(redaction.to < duration ? redaction.to : Timestamp(nanoseconds: .max))
     let temporary = ArchiveLocation.Name.newPrefix + id.description
@@ -104,7 +101,7 @@ package struct SessionReplacement: ~Copyable {
   /// - Returns: the manifest as it is on disk.
   /// - Throws: `RecorderError` (writeFailed, damagedData); the session is as it was then.
   package mutating func place(_ manifest: Manifest) throws(RecorderError) -> Manifest {
-    // Held until the first one is out of the way: who adds to it meanwhile sees that, and adds to the second.
+    // Held until the first one is out of the way: who waits for it sees that then, and adds to the second.
     let annotations = try session.folder.openOrCreateFile(ArchiveLocation.Name.annotations, appending: true)
     _ = try annotations.lock(waiting: true)
     try writeEvents()

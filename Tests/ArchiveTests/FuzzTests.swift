@@ -13,6 +13,11 @@ import Testing
   @Test func manifests() throws {
     let session = try SealedSession()
     let path = "\(session.path)/manifest.json"
+    var redaction = Redaction(
+      from: seconds(1), to: seconds(2), at: WallTime(nanoseconds: 0), by: "user", reason: "a password")
+    redaction.head = session.manifest.chain?.head
+    var replacement = try SessionReplacement(of: session.id, in: session.archive.reader, without: redaction)
+    _ = try replacement.place(session.manifest)
     let reader = try session.archive.reader.session(session.id)
     var readable = 0
     try Fuzzing.forEachInput("manifest", [try readFile(path)]) { input in
@@ -51,6 +56,28 @@ import Testing
       default: #expect(try reader.chain().links.count >= 1)
       }
       #expect(try reader.verify().verdict == .altered)
+      lines = []
+    }
+  }
+
+  /// What was written down of deletions, five hundred lines at once, between two that are right.
+  @Test func audit() throws {
+    let archive = try TestArchive()
+    for number in 0..<2 {
+      let id = try sessionID("20261130T021533Z-k3x\(number)")
+      try archive.create(id).close()
+      try archive.reader.delete(id, as: number == 0 ? .delete : .cleanUp, reason: "wrong screen")
+    }
+    let path = "\(archive.root)/audit.ndjson"
+    let seeds = try readFile(path).split(separator: Line.end).map(Array.init)
+    var (lines, number) = ([UInt8](), 0)
+    try Fuzzing.forEachInput("audit.ndjson", seeds) { input in
+      lines += input + [Line.end]
+      number += 1
+      guard number.isMultiple(of: Self.batch) else { return }
+      try writeFile(path, seeds[0] + [Line.end] + lines + seeds[1] + [Line.end])
+      let (entries, fault) = try archive.reader.audit()
+      #expect(entries.count >= 2 && fault != nil)
       lines = []
     }
   }

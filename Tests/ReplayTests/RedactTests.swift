@@ -298,6 +298,60 @@ struct RedactTests {
     #expect(try session.timeline().manifest.redactions?.first?.to == .milliseconds(2000))
   }
 
+  /// Redacts, and is killed in the `number`th of `calls`.
+  private static func redact(_ session: RecordedSession, killedIn calls: String, _ number: Int) throws
+    -> ChildProcess.Result
+  {
+    try run(
+      [
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
+        "inject=\(calls):signal=KILL:when=\(number)", builtProgram("recorder"), "redact", "last", "--from", "1.2",
+        "--to", "1.62",
+      ], environment: ReplayRig.environment(session))
+  }
+
+  @Test(
+    "A session that is deleted when its redaction was broken off is gone, with what that had left", arguments: [1, 2])
+  func deleted(_ exchange: Int) throws {
+    let session = try Self.session()
+    // Before the two change places, and after: the first name that is taken away then is one of the other.
+    let result = try Self.redact(session, killedIn: exchange == 1 ? "renameat2" : "unlinkat", exchange == 1 ? 1 : 4)
+    #expect(result.ending == .signal(SIGKILL), "\(result.ending)")
+    #expect(try run(["find", session.folder.path, "-name", ".new-*"]).lines.count == 1)
+    #expect(try (session.timeline().manifest.redactions == nil) == (exchange == 1))
+    try ArchiveReader(session.location).delete(session.id, as: .delete)
+    #expect(try Self.recorder(["list", "--json"], session).text == "")
+    try Self.expectNothingLeft(session)
+    #expect(access(session.path, F_OK) != 0)
+    for secret in Self.secrets { #expect(try !Self.archiveHolds(secret, session)) }
+  }
+
+  @Test("While a part is taken out nobody else takes out another, or deletes what is left")
+  func twice() throws {
+    let session = try Self.session()
+    // It stands still when the two have changed places and the first is not yet deleted.
+    let first = try ChildProcess(
+      [
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
+        "inject=renameat2:signal=STOP:when=1", builtProgram("recorder"), "redact", "last", "--from", "1", "--to", "2",
+      ], environment: ReplayRig.environment(session))
+    try waitUntil("the exchange") { try session.timeline().manifest.redactions != nil }
+    for words in [["redact", "last", "--from", "0", "--to", "1"], ["delete", "last"]] {
+      let result = try Self.recorder(words, session)
+      #expect(result.status == 75 && result.errorText.contains("is being recorded or worked on"), "\(words): \(result)")
+    }
+    #expect(try Self.recorder(["note", "last", "--at", "0.1", "meanwhile"], session).status == 0)
+    #expect(try Self.recorder(["verify", "last"], session).ending == .exit(0))
+    let child = try run(["pgrep", "-P", "\(first.pid)"]).lines
+    let pid = try #require(child.first.flatMap { pid_t($0) })
+    #expect(child.count == 1 && kill(pid, SIGCONT) == 0)
+    #expect(try first.wait().status == 0)
+    #expect(try ArchiveReader(session.location).session(session.id).annotations().map(\.text) == ["meanwhile"])
+    #expect(try session.timeline().manifest.redactions?.map(\.from) == [.milliseconds(1000)])
+    #expect(try Self.recorder(["verify", "last", "--deep"], session).ending == .exit(0))
+    try Self.expectNothingLeft(session)
+  }
+
   /// Whatever call it dies in, the session is there whole, with the stretch or without it, and the next command clears up.
   @Test("Killed at any step")
   func killed() throws {
@@ -312,12 +366,7 @@ struct RedactTests {
         try run([
           "sh", "-c", "rm -rf \(session.folder.path)/* && cp -a \(model.file("archive"))/. \(session.folder.path)",
         ]).status == 0)
-      let result = try run(
-        [
-          "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
-          "inject=\(calls):signal=KILL:when=\(number)", builtProgram("recorder"), "redact", "last", "--from", "1.2",
-          "--to", "1.62",
-        ], environment: ReplayRig.environment(session))
+      let result = try Self.redact(session, killedIn: calls, number)
       if result.status == 0 { break }
       #expect(result.ending == .signal(SIGKILL), "\(number): \(result.ending) \(result.errorText)")
       // Before anything is cleared up.

@@ -13,10 +13,7 @@ extension RedactCommand: Command {
     let archive = ArchiveReader(location)
     let timeline = try session.timeline()
     let id = timeline.session.id
-    if try timeline.session.isLive() {
-      throw RecorderError(
-        .busy, "The session \(id) is being recorded or worked on.", hint: "End the recording first.")
-    }
+    if try timeline.session.isLive() { throw RecorderError.isWorkedOn(id) }
     if let protection = try timeline.session.protection() {
       throw RecorderError.isProtected(id, protection)
     }
