@@ -9,10 +9,20 @@ struct CostBounds: Decodable {
   let systemCallsPerFrame: Double
   let bytesFetchedPerByteDamaged: Double
   let voluntarySwitchesPerSecond: Double
+  /// Of memory that is the program's own, not its libraries' files', while a screen of 1920x1080 changes wholly.
+  let ownMebibytesAt1080p: Int64
 
   init() throws {
     let file = try readFile("\(JSONSchema.repository)/Tests/Fixtures/costs.json")
     self = try JSONDecoder().decode(CostBounds.self, from: Data(file))
+  }
+}
+
+/// Bytes that the process `pid` has in use and that no file holds.
+func ownMemory(of pid: Int32) throws -> Int64 {
+  String(decoding: try readFile("/proc/\(pid)/status"), as: UTF8.self).split(separator: "\n").reduce(0) { sum, line in
+    guard line.hasPrefix("RssAnon:") || line.hasPrefix("RssShmem:") else { return sum }
+    return sum + (Int64(line.filter(\.isNumber)) ?? 0) * 1024
   }
 }
 

@@ -20,6 +20,8 @@ import Testing
     // Its threads can be asked as long as they run.
     try control.wait(until: Timestamp(nanoseconds: 19_700_000_000))
     let (late, mayDrop, notDrawn) = (Self.frames(grabbing), Self.frames(encoding), Self.frames(drawing))
+    let memory = try ownMemory(of: recording.process.pid)
+    #expect(memory <= (try CostBounds().ownMebibytesAt1080p) * 1_048_576, "\(memory) bytes")
     let waits = Int(max(0, grabbing.seconds - Self.idleWait) * 1000)
     #expect(try recording.process.wait().ending == .exit(0))
     try client.process.stop()
