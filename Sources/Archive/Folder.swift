@@ -145,7 +145,7 @@ package final class Folder: Sendable {
   }
 
   /// Takes the file `name` away; one that is not there is no error.
-  func removeFile(_ name: String) throws(RecorderError) {
+  package func removeFile(_ name: String) throws(RecorderError) {
     guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
       throw RecorderError(.write, "\(path)/\(name)", errno: errno)
     }

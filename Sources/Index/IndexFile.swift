@@ -18,11 +18,13 @@ struct IndexFile {
     case newer(version: Int)
   }
 
-  private static let name = "index.sqlite"
+  static let name = "index.sqlite"
+  /// What follows that in the names of damaged ones.
+  static let damagedInfix = ".damaged-"
   /// Held by the process that makes the file or moves it away.
   private static let lockName = "index.lock"
 
-  private let root: Folder
+  let root: Folder
   /// The archive's folder without symbolic links: SQLite is told to follow none.
   private let directory: String
 
@@ -101,7 +103,7 @@ struct IndexFile {
   /// A name for what `name` names and is damaged, which nothing has yet.
   private func freeName(_ name: String, at time: WallTime) -> String {
     let date = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
-    let first = "\(name).damaged-\(date)Z"
+    let first = "\(name)\(Self.damagedInfix)\(date)Z"
     var (free, number) = (first, 1)
     while root.exists(free) {
       number += 1

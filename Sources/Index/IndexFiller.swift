@@ -59,7 +59,10 @@ struct IndexFiller {
     if database.isInMemory { return }
     // The write-ahead log still has them.
     if known { try database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
-    try asIndexError { () throws(RecorderError) in try archive.settleDeleted(id) }
+    try asIndexError { () throws(RecorderError) in
+      try IndexFile(archive.location)?.removeDamaged(knowing: id)
+      try archive.settleDeleted(id)
+    }
   }
 
   /// Takes what the index knows of the session `id`, of which a part was taken out, and its words out of the file, and brings

@@ -149,6 +149,29 @@ import Testing
     }
   }
 
+  /// Nothing of a session that was deleted stays in an index that was damaged once; another's file that was in its place does.
+  @Test func aDamagedIndexGoesWithASessionThatItKnows() async throws {
+    let secret = try archive.add(20, title: "hunter2")
+    _ = try await archive.index()
+    func damage(_ bytes: [UInt8]) async throws {
+      try writeFile(archive.database, bytes)
+      #expect(try run(["touch", "-d", "@1", "\(archive.location.path)/index.lock"]).status == 0)
+      try await SessionIndex(archive.location).refresh()
+    }
+    var bytes = try readFile(archive.database)
+    for index in 4096..<8192 { bytes[index] = 0xA5 }
+    try await damage(bytes)
+    try await damage(Array("somebody's notes".utf8))
+    #expect(try setAside.count == 2)
+    let held = try run(["grep", "-rla", "hunter2", archive.location.path]).lines
+    #expect(held.contains { $0.contains("index.sqlite.damaged-") })
+    try archive.reader.delete(secret, as: .delete)
+    try await SessionIndex(archive.location).refresh()
+    #expect(try run(["grep", "-rla", "hunter2", archive.location.path]).lines == [])
+    #expect(try setAside.count == 1)
+    #expect(try readFile("\(archive.location.path)/\(setAside[0])") == Array("somebody's notes".utf8))
+  }
+
   /// Case I17: one that cannot be read is looked at once, kept as it is, and costs no later command anything.
   @Test func aDamagedSessionIsLookedAtOnce() async throws {
     _ = try await archive.index()
