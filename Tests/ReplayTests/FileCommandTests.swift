@@ -96,6 +96,22 @@ struct FileCommandTests {
     #expect(try folder.entries() == [])
   }
 
+  @Test("A killed session is closed by whatever looks at it first, which says so", arguments: ["frame", "export"])
+  func recovered(_ command: String) throws {
+    let session = try RecordedSession(Shot.series(2), length: 500) { $0.isInterrupted = true }
+    let folder = try TemporaryFolder()
+    let words = command == "frame" ? ["frame", "last", "--at", "0", "-o"] : ["export", "last", "-o"]
+    let said = try (1...2).map { number in
+      let result = try Self.recorder(words + ["\(number).\(command == "frame" ? "png" : "mkv")"], session, in: folder)
+      #expect(result.status == 0)
+      return result.errorText
+    }
+    #expect(
+      said == [
+        "recorder: The session \(session.id) was interrupted; it is closed now, with all that was recorded.\n", "",
+      ])
+  }
+
   @Test("An export that is interrupted, or whose disk is full, leaves nothing")
   func interrupted() throws {
     let session = try RecordedSession(Shot.series(400, every: 10), length: 10_000) {

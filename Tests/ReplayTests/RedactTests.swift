@@ -326,6 +326,28 @@ struct RedactTests {
     for secret in Self.secrets { #expect(try !Self.archiveHolds(secret, session)) }
   }
 
+  @Test("Words that the index cannot be rid of at once are told, and go with the next command that can")
+  func unwritableIndex() throws {
+    let session = try Self.session()
+    #expect(try Self.recorder(["list"], session).status == 0)
+    let result = try run(
+      [builtProgram("recorder"), "redact", "last", "--from", "1.2", "--to", "1.62"],
+      environment: ReplayRig.environment(
+        session,
+        [
+          "LD_PRELOAD": try InjectedFaults.library("fail-call"), "FAIL_CALL": "write", "FAIL_AT": "1",
+          "FAIL_UNDER": session.folder.path, "FAIL_ENDS": "-wal", "FAIL_ERRNO": "\(ENOSPC)",
+        ]))
+    #expect(result.status == 74, "\(result.ending) \(result.errorText)")
+    #expect(result.errorText.hasSuffix("Until a command can write the index, it has the words that were taken out.\n"))
+    #expect(try session.timeline().manifest.redactions?.count == 1)
+    let next = try Self.recorder(["list"], session)
+    #expect(
+      next.errorText == "recorder: The redaction of \(session.id) was broken off; what it had left is gone now.\n")
+    for secret in Self.secrets { #expect(try !Self.archiveHolds(secret, session), "\(secret)") }
+    try Self.expectNothingLeft(session)
+  }
+
   @Test("While a part is taken out nobody else takes out another, or deletes what is left")
   func twice() throws {
     let session = try Self.session()

@@ -10,6 +10,11 @@ package enum Diagnostics {
   /// that cannot be written is nobody's fault here, and nobody could be told.
   package static func message(_ sentence: String) { write("recorder: \(sentence)\n") }
 
+  /// Says that the session `id`, whose recorder was killed, is closed now.
+  package static func reportRecovered(_ id: SessionID) {
+    message("The session \(id) was interrupted; it is closed now, with all that was recorded.")
+  }
+
   /// Sends `text` as it is.
   package static func write(_ text: String) {
     var text = text

@@ -31,7 +31,7 @@ struct OpenArchive {
       Diagnostics.message("The index was damaged; it is made anew, and the old one kept as \(name).")
     }
     for id in refreshed.recovered {
-      Diagnostics.message("The session \(id) was interrupted; it is closed now, with all that was recorded.")
+      Diagnostics.reportRecovered(id)
     }
     reportRedacted(refreshed)
     for problem in refreshed.problems { Diagnostics.report(problem) }

@@ -24,9 +24,14 @@ extension RedactCommand: Command {
       // What was begun is taken away: now the signal does what it would have done at once.
       ProcessSignals.endProcess(by: interrupt.number)
     }
-    for problem in try await SessionIndex(location).refresh().problems { Diagnostics.report(problem) }
     Diagnostics.message("Took \(from) to \(to) out of \(id).")
     if let head = manifest.chain?.head { Diagnostics.message("Sealed with \(head).") }
+    let problems = try await SessionIndex(location).refresh().problems
+    guard try archive.redacted().contains(id), let problem = problems.first else {
+      return problems.forEach(Diagnostics.report)
+    }
+    throw RecorderError(
+      problem.code, problem.message, hint: "Until a command can write the index, it has the words that were taken out.")
   }
 
   /// Takes the stretch out.

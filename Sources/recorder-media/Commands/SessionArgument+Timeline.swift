@@ -11,7 +11,7 @@ extension SessionArgument {
     let archive = ArchiveReader(try ArchiveLocation.standard(ProcessInfo.processInfo.environment))
     let id = try archive.resolve(name.text)
     // Closes a session whose recorder was killed; one that cannot be written is played as it is.
-    _ = try? archive.recover(id)
+    if case .recovered = try? archive.recover(id) { Diagnostics.reportRecovered(id) }
     return try Timeline(archive.session(id))
   }
 }

@@ -16,7 +16,7 @@ extension VerifyCommand: Command {
     for id in try all ? Array(archive.sessionIDs()) : [archive.resolve(session?.text ?? "")] {
       do throws(RecorderError) {
         if case .recovered = try? archive.recover(id) {
-          Diagnostics.message("The session \(id) was interrupted; it is closed now, with all that was recorded.")
+          Diagnostics.reportRecovered(id)
         }
         let certificate = try Self.certify(archive.session(id), keptHead: head, isDeep: deep)
         if let error = Self.error(certificate) { note(error) }
