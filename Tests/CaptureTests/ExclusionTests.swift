@@ -82,6 +82,47 @@ import Threading
     withExtendedLifetime(dialog) {}
   }
 
+  @Test func aDialogThatOutlivesItsWindowIsExcludedStill() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let log = Log()
+    let source = try WindowEventSource(
+      display: display.name, epoch: MonotonicClock.now(), exclusions: [.className("vault")], emit: { log.add($0) })
+    let ground = try PatternClient(on: display, ["color", "--color", "102030"])
+    let client = try PatternClient(
+      on: display, ["color", "--color", "FF00FF", "--class", "Vault", "--geometry", "60x60+10+10"])
+    let dialog = try PatternClient(
+      on: display,
+      [
+        "color", "--color", "FF00FF", "--geometry", "50x50+200+100", "--title", "Dialog", "--transient-for",
+        "0x\(String(client.window, radix: 16))",
+      ])
+    var grabber = try grabber(.display, on: display, [.className("vault")])
+    func only(_ places: [PixelRect]) -> [UInt32] {
+      (0..<320 * 200).map { index in
+        let pixel = PixelRect(x: index % 320, y: index / 320, width: 1, height: 1)
+        return places.contains { $0.contains(pixel) } ? 0 : 0x102030
+      }
+    }
+    let places = [PixelRect(x: 10, y: 10, width: 60, height: 60), PixelRect(x: 200, y: 100, width: 50, height: 50)]
+    _ = try grabber.next("both") { $0.pixels == only(places) }
+    try client.tell("quit")
+    _ = try grabber.next("the dialog") { $0.pixels == only([places[1]]) }
+    try dialog.tell("title Dialog again")
+    try dialog.tell("focus")
+    for color in ["FF00FF", "FF00FF", "FF00FF"] {
+      try dialog.tell("color \(color)")
+      while let picture = try grabber.poll() {
+        let isShown = picture.pixels.contains(Self.secret)
+        #expect(!isShown)
+      }
+    }
+    try ground.tell("title The ground")
+    try ground.tell("focus")
+    try waitUntil("the ground's title") { log.all.contains { $0.window?.title == "The ground" } }
+    source.stop()
+    #expect(!log.all.contains { $0.window?.title.contains("Dialog") == true })
+  }
+
   /// Openings, moves and closings at times that nothing aligns with the grabs, over a ground that changes all the time.
   @Test(arguments: [(false, false), (true, false), (false, true), (true, true)])
   func noFrameShowsWhatIsExcluded(managed: Bool, composited: Bool) throws {

@@ -29,9 +29,13 @@ struct ExclusionTracker: ~Copyable {
   private var owners: [xcb_window_t: xcb_window_t] = [:]
   /// Children of the root whose windows have to be looked at.
   private var unsure: Set<xcb_window_t> = []
+  /// Those of them in which a window went while they were looked at: they are looked at again with the next events.
+  private var doubtful: Set<xcb_window_t> = []
   /// Children of the root that hold no excluded window any more, as soon as the events before that was asked are read:
   /// those are still about what was there.
   private var cleared: Set<xcb_window_t> = []
+  /// Excluded windows that have gone: a dialog can outlive its window.
+  private var departed: Set<xcb_window_t> = []
   /// Where excluded windows were since the last frame.
   private var touched = RectSet()
   /// What they left and nothing was drawn on yet.
@@ -100,6 +104,7 @@ struct ExclusionTracker: ~Copyable {
     case XCB_CREATE_NOTIFY:
       let notify = read(xcb_create_notify_event_t.self)
       guard notify.parent == connection.root else { break }
+      departed.remove(notify.window)
       let rect = Self.outer(notify.x, notify.y, notify.width, notify.height, notify.border_width)
       known[notify.window] = Known(rect: rect, isMapped: false)
       unsure.insert(notify.window)
@@ -164,8 +169,12 @@ struct ExclusionTracker: ~Copyable {
   }
 
   private mutating func forget(_ window: xcb_window_t) {
-    if let before = known.removeValue(forKey: window) { leave(before) }
+    if let before = known.removeValue(forKey: window) {
+      leave(before)
+      departed.formUnion(before.clients)
+    }
     unsure.remove(window)
+    doubtful.remove(window)
     for member in owners.filter({ $0.key == window || $0.value == window }).keys {
       owners.removeValue(forKey: member)
       connection.forget(member)
@@ -207,20 +216,20 @@ struct ExclusionTracker: ~Copyable {
     }
     cleared = []
     while let window = unsure.popFirst() { look(at: window) }
+    swap(&unsure, &doubtful)
   }
 
   private mutating func look(at window: xcb_window_t) {
     guard let before = known[window] else { return }
     let clients = excluded(in: window)
-    guard let now = clients else {
-      // It has gone already, unseen: what it was cannot be known any more.
-      if before.isExcluded == nil {
-        known[window]?.isExcluded = true
-        if before.isMapped { touched.add(before.rect) }
-      }
-      return
+    // It has gone already, or something in it, unseen: what that was, or had become, cannot be known any more.
+    if clients == nil || doubtful.contains(window) {
+      if clients == nil || before.isExcluded == nil { known[window]?.isExcluded = true }
+      if before.isMapped { touched.add(before.rect) }
     }
+    guard let now = clients else { return }
     guard !now.isEmpty else {
+      if doubtful.contains(window) { return }
       if before.isExcluded == true { cleared.insert(window) } else { known[window]?.isExcluded = false }
       return
     }
@@ -242,10 +251,15 @@ struct ExclusionTracker: ~Copyable {
       // Selected first: a later change makes an event.
       connection.select(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue, on: member)
       owners[member] = window
-      guard let info = connection.info(of: member) else { continue }
-      let isMatch = matchers.contains { $0.matches(info, on: connection) }
       let parent = connection.words("WM_TRANSIENT_FOR", of: member).first
-      if isMatch || parent.map({ all.contains($0) }) == true { found.insert(member) }
+      // Asked last: it was still there when its owner was asked for.
+      guard let info = connection.info(of: member) else {
+        if member == window { return nil }
+        doubtful.insert(window)
+        continue
+      }
+      let isMatch = matchers.contains { $0.matches(info, on: connection) }
+      if isMatch || parent.map({ all.contains($0) || departed.contains($0) }) == true { found.insert(member) }
     }
     // A menu or a tooltip names nobody, but it is the same client's.
     if state.isOverrideRedirect, all.contains(where: { connection.isSameClient($0, window) }) { found.insert(window) }

@@ -13,6 +13,8 @@ struct WindowWatcher {
   private let matchers: [WindowMatcher]
   /// Windows of which nothing is told.
   private var hidden: Set<xcb_window_t> = []
+  /// Those of them that have gone: a dialog can outlive its window.
+  private var departed: Set<xcb_window_t> = []
 
   /// Begins to be sent what happens on `connection`'s screen.
   /// - Parameter matchers: windows of which nothing is told.
@@ -44,6 +46,7 @@ struct WindowWatcher {
       stale.insert(read(\xcb_configure_notify_event_t.window))
       // Without a window manager the stack says which window is active.
       if !isManaged { isListStale = true }
+    case XCB_CREATE_NOTIFY: departed.remove(read(\xcb_create_notify_event_t.window))
     case XCB_DESTROY_NOTIFY:
       connection.forget(read(\xcb_destroy_notify_event_t.window))
       isListStale = true
@@ -75,7 +78,7 @@ struct WindowWatcher {
     let windows = connection.clientWindows().filter { isManaged || $0.isViewable }.map(\.id)
     for window in known.keys.sorted() where !windows.contains(window) {
       let last = known.removeValue(forKey: window)
-      if hidden.remove(window) == nil { emit(.closed, last) }
+      if hidden.remove(window) == nil { emit(.closed, last) } else { departed.insert(window) }
     }
     for window in windows where known[window] == nil {
       let events = [XCB_EVENT_MASK_PROPERTY_CHANGE, XCB_EVENT_MASK_STRUCTURE_NOTIFY, XCB_EVENT_MASK_FOCUS_CHANGE]
@@ -107,9 +110,12 @@ struct WindowWatcher {
   private func isExcluded(_ window: WindowInfo) -> Bool {
     if matchers.isEmpty { return false }
     if matchers.contains(where: { $0.matches(window, on: connection) }) { return true }
-    guard let owner = connection.words("WM_TRANSIENT_FOR", of: window.id).first, owner != connection.root,
-      let info = connection.info(of: owner)
-    else { return false }
+    guard let owner = connection.words("WM_TRANSIENT_FOR", of: window.id).first, owner != connection.root else {
+      // One that has gone by now may have named it.
+      return connection.windowState(window.id) == nil
+    }
+    if hidden.contains(owner) || departed.contains(owner) { return true }
+    guard let info = connection.info(of: owner) else { return false }
     return matchers.contains { $0.matches(info, on: connection) }
   }
 

@@ -75,7 +75,6 @@ extension XConnection {
 
   /// What is known of `window`; nil when there is no such window.
   func info(of window: xcb_window_t) -> WindowInfo? {
-    guard let state = windowState(window) else { return nil }
     let title = title(of: window)
     var info = WindowInfo(id: window, title: title.text)
     info.titleBytes = title.bytes
@@ -87,6 +86,9 @@ extension XConnection {
       if names.count > 1 { info.className = names[1] }
     }
     info.pid = words("_NET_WM_PID", of: window).first.map { Int($0) }
+    // Asked last: of a window that goes meanwhile only a part may have been read, and by its title alone nobody could say
+    // whether it must not be told of.
+    guard let state = windowState(window) else { return nil }
     info.rect = state.rect
     return info
   }
