@@ -14,7 +14,7 @@ import Testing
     var options = VideoOptions()
     options.lossless = format == .bgr0
     options.pixelFormat = format
-    (options.constantRateFactor, options.quantiser) = (1, nil)
+    options.quantiser = 0
     let picture = picture ?? source
     let settings = VideoEncoderSettings(options, picture: picture)
     var encoder = try VideoEncoder(settings)
@@ -120,6 +120,33 @@ import Testing
         }
       ])
     #expect(screens[0].difference(from: Screen(picture) { _, _ in 0x808080 }) <= 1)
+  }
+
+  /// libyuv cuts off what a mean has behind the point, and weighs the columns of BGRX by 127 of 128: a colour loses up to two
+  /// levels of 255 where it is lossless, and else one level of luma and of chroma, which are up to three of a colour.
+  @Test(arguments: [
+    PixelSize(width: 96, height: 54), PixelSize(width: 64, height: 36), PixelSize(width: 48, height: 27),
+    PixelSize(width: 128, height: 72), PixelSize(width: 151, height: 85), PixelSize(width: 80, height: 45),
+  ])
+  func whatIsScaledDownKeepsItsColours(picture: PixelSize) throws {
+    let source = PixelSize(width: 192, height: 108)
+    for (format, bound) in [(PixelFormat.bgr0, 2), (.yuv420p, 3), (.yuv444p, 3)] {
+      for color in [0xFFFFFF, 0x808080, 0x0A0A0A, 0xC02040, 0x20C0F0, 0xFFFF00, 0x0000FF] as [UInt32] {
+        func flat(_ size: PixelSize) throws -> Screen {
+          let screens = try seen(
+            size, picture: picture, format: format,
+            [
+              { canvas in
+                canvas.update(Screen(size) { _, _ in color })
+                return nil
+              }
+            ])
+          return try #require(screens.first)
+        }
+        let (scaled, own) = (try flat(source), try flat(source.fitted(into: picture)))
+        #expect(scaled.difference(from: own) <= bound, "\(format) \(String(color, radix: 16))")
+      }
+    }
   }
 
   @Test func aSmallerSourceIsCentredUnscaled() throws {

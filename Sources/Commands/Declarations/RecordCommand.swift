@@ -23,8 +23,8 @@ package struct RecordCommand: CommandDeclaration {
       session is kept. INT, TERM, HUP and QUIT are passed on to the command.
 
       A window that takes another size is fitted into the picture, which keeps its own; hidden, it stays as it was, and \
-      the session says so. Nothing is ever shown larger than it is, but with --upscale. follow:focus fits each window into a \
-      picture of the screen's size. With --on-resize segment it begins in the active window's size, and each window that \
+      the session says so. Nothing is ever shown larger than it is, but with --upscale; what is scaled down may be up to three \
+      levels of 255 darker, two with --lossless. follow:focus fits each window into a picture of the screen's size. With --on-resize segment it begins in the active window's size, and each window that \
       keeps the focus for half a second has a media file in its own, as has the one that --on-close wait goes on with. \
       With --popups what a menu or dialog has beyond its window's edges is cut.
 
