@@ -137,29 +137,29 @@ import Threading
       let done = Done()
       let worker = try WorkerThread(name: "secret") {
         do {
-          // A window manager answers later than the server, so that more of them fit into the same time.
-          for round in 0..<(managed ? 400 : 70) {
+          for round in 0... {
+            if done.isOver { break }
             try client.tell("map")
             try client.tell("move \(round * 37 % 300 - 20) \(round * 53 % 190 - 20)")
             try client.tell("color FF00FF")
             try client.tell("unmap")
           }
-          done.finish(nil)
         } catch {
           done.finish("\(error)")
         }
       }
-      var frames = 0
-      while !done.isOver {
-        guard let picture = try grabber.poll() else { continue }
-        frames += 1
-        let leaked = picture.pixels.count { $0 == Self.secret }
-        #expect(leaked == 0, "frame \(frames)")
-        if leaked > 0 { break }
-      }
+      do {
+        // Several of them come and go between two of these, however many events that is: they go on until all are seen.
+        for frame in 0..<15 where !done.isOver {
+          var next: Picture?
+          while next == nil { next = try grabber.poll() }
+          let leaked = next?.pixels.count { $0 == Self.secret }
+          #expect(leaked == 0, "frame \(frame)")
+        }
+      } catch { done.finish("\(error)") }
+      done.finish(nil)
       worker.join()
       #expect(done.failure == nil)
-      #expect(frames > 5)
     }
     try ground.tell("quit")
     withExtendedLifetime((manager, compositor)) {}
@@ -168,7 +168,7 @@ import Threading
   /// Told by one thread, asked by another.
   private final class Done: Sendable {
     private let state = Mutex<(isOver: Bool, failure: String?)>((false, nil))
-    func finish(_ failure: String?) { state.withLock { $0 = (true, failure) } }
+    func finish(_ failure: String?) { state.withLock { $0 = (true, $0.failure ?? failure) } }
     var isOver: Bool { state.withLock { $0.isOver } }
     var failure: String? { state.withLock { $0.failure } }
   }

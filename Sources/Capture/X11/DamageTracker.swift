@@ -44,7 +44,7 @@ struct DamageTracker: ~Copyable {
   mutating func receive(_ event: xcb_generic_event_t) -> Bool {
     guard event.response_type & 0x7F == notifyEvent else { return false }
     // One that was sent before the last subtraction has been dealt with by it.
-    if Int32(bitPattern: event.full_sequence &- subtraction) >= 0 { isPending = true }
+    if event.follows(subtraction) { isPending = true }
     return true
   }
 

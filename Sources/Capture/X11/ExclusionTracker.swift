@@ -40,6 +40,10 @@ struct ExclusionTracker: ~Copyable {
   private var touched = RectSet()
   /// What they left and nothing was drawn on yet.
   private var vacated = RectSet()
+  /// The same when the last frame was taken: a grab that is under way may hold what was there before it was drawn on.
+  private var vacatedBefore = RectSet()
+  /// Whether something was drawn on what they left since then.
+  private var isUncovered = false
   private var isComposited = false
   /// What was drawn on since, and when it is shown again, in ns of `CLOCK_MONOTONIC`; under a compositor alone.
   private var cooling: [(rect: PixelRect, until: Int64)] = []
@@ -195,26 +199,28 @@ struct ExclusionTracker: ~Copyable {
 
   /// Something was drawn: what was left there is to be seen no more.
   private mutating func draw(_ rect: PixelRect) {
-    for left in vacated.rects {
-      let drawn = left.intersection(rect)
-      if drawn.isEmpty { continue }
-      // A grab that is under way may hold what was there before.
-      touched.add(drawn)
-      if isComposited { cooling.append((drawn, MonotonicClock.now() + Self.compositorDelay)) }
+    guard vacated.intersects(rect) else { return }
+    isUncovered = true
+    if isComposited {
+      for left in vacated.rects {
+        let drawn = left.intersection(rect)
+        if !drawn.isEmpty { cooling.append((drawn, MonotonicClock.now() + Self.compositorDelay)) }
+      }
     }
     vacated.subtract(rect)
   }
 
-  /// Looks at the windows whose place or title is new. All events that have come have to be taken before.
-  mutating func settle() {
-    for window in cleared.subtracting(unsure) {
+  /// Looks at the windows whose place or title is new.
+  /// - Parameter isCaughtUp: whether all events that have come were taken before.
+  mutating func settle(isCaughtUp: Bool = true) {
+    for window in isCaughtUp ? cleared.subtracting(unsure) : [] {
       guard let before = known[window], before.isExcluded != false else { continue }
       known[window]?.isExcluded = false
       known[window]?.clients = []
       // What it showed until now is still there.
       if before.isMapped { vacate(before.rect) }
     }
-    cleared = []
+    if isCaughtUp { cleared = [] }
     while let window = unsure.popFirst() { look(at: window) }
     swap(&unsure, &doubtful)
   }
@@ -286,14 +292,14 @@ struct ExclusionTracker: ~Copyable {
   var nextRelease: Int64 { cooling.map(\.until).min() ?? .max }
 
   /// Whether an excluded window came, went, moved or changed its title since the last frame.
-  var isPending: Bool { !touched.isEmpty || !cleared.isEmpty }
+  var isPending: Bool { !touched.isEmpty || !cleared.isEmpty || isUncovered }
 
   /// What must not be shown of a grab that has been answered: places in pixels of the root.
   mutating func take(at now: Int64) -> RectSet {
     cooling.removeAll { $0.until <= now }
     var hidden = touched
-    touched = RectSet()
-    for rect in vacated.rects + cooling.map(\.rect) { hidden.add(rect) }
+    for rect in vacatedBefore.rects + vacated.rects + cooling.map(\.rect) { hidden.add(rect) }
+    (touched, vacatedBefore, isUncovered) = (RectSet(), vacated, false)
     for window in known.values where window.isMapped && window.isExcluded != false { hidden.add(window.rect) }
     return hidden
   }

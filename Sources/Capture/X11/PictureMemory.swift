@@ -18,6 +18,7 @@ struct PictureMemory: ~Copyable {
   private let connection: XConnection
   /// The segment's X id; 0 without shared memory.
   private let segment: xcb_shm_seg_t
+  /// The numbers of the requests of a fetch, and behind them that of the last one.
   private let sequences: UnsafeMutablePointer<UInt32>
   /// One converted row.
   private let line: UnsafeMutablePointer<UInt32>
@@ -36,7 +37,8 @@ struct PictureMemory: ~Copyable {
     }
     (segment, base) = (shared?.id ?? 0, memory)
     (self.size, self.layout, self.connection, bytesPerRow) = (size, layout, connection, size.width * 4)
-    sequences = .allocate(capacity: GrabPlan.mostRects)
+    sequences = .allocate(capacity: GrabPlan.mostRects + 1)
+    sequences[GrabPlan.mostRects] = 0
     line = .allocate(capacity: size.width)
     palette = .allocate(capacity: Self.cells)
     palette.initialize(repeating: 0, count: Self.cells)
@@ -55,6 +57,9 @@ struct PictureMemory: ~Copyable {
 
   /// Whether the server writes into the picture itself.
   var isShared: Bool { segment != 0 }
+
+  /// The number of the last request for pixels.
+  var lastRequest: UInt32 { sequences[GrabPlan.mostRects] }
 
   /// Makes all of the picture black.
   func clear() { memset(base, 0, size.area * 4) }
@@ -143,6 +148,14 @@ struct PictureMemory: ~Copyable {
   }
 
   private func request(
+    _ rect: PixelRect, of drawable: xcb_drawable_t, origin: (x: Int, y: Int), offset: Int
+  ) -> UInt32 {
+    let sequence = send(rect, of: drawable, origin: origin, offset: offset)
+    sequences[GrabPlan.mostRects] = sequence
+    return sequence
+  }
+
+  private func send(
     _ rect: PixelRect, of drawable: xcb_drawable_t, origin: (x: Int, y: Int), offset: Int
   ) -> UInt32 {
     let (x, y) = (Int16(clamping: origin.x + rect.x), Int16(clamping: origin.y + rect.y))

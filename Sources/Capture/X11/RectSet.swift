@@ -20,8 +20,13 @@ package struct RectSet: Hashable, Sendable {
 
   /// Takes the pixels of `rect` away.
   package mutating func subtract(_ rect: PixelRect) {
-    guard rects.contains(where: { !$0.intersection(rect).isEmpty }) else { return }
+    guard intersects(rect) else { return }
     rects = rects.flatMap { Self.rest(of: $0, without: rect) }
+  }
+
+  /// Whether it holds a pixel of `rect`.
+  package func intersects(_ rect: PixelRect) -> Bool {
+    rects.contains { $0.x < rect.maxX && rect.x < $0.maxX && $0.y < rect.maxY && rect.y < $0.maxY }
   }
 
   /// Whether it holds every pixel of `rect`.

@@ -73,7 +73,7 @@ extension X11VideoSource {
       follower.listen(on: connection, to: target.window)
       let found = follower.find(on: connection)
       // What was told of that window before the answers came is known before it is judged.
-      try receiveEvents()
+      try receiveEvents(through: connection.roundTrip())
       guard let found, let window = found.window, exclusions.borrow({ $0.isExcluded(window) }) != true else {
         return leave(.unfocused)
       }

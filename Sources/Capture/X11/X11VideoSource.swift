@@ -11,7 +11,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   var target: GrabTarget
   var damage: DamageTracker?
   var popups: PopupTracker?
-  private var pointer: PointerTracker?
+  var pointer: PointerTracker?
   private var plan = GrabPlan()
   private var pace: FramePace
   var isWholeNeeded = true
@@ -79,7 +79,7 @@ package struct X11VideoSource: ~Copyable, VideoSource {
 
   package mutating func wait(until deadline: Int64) throws(RecorderError) -> Wake {
     while true {
-      try receiveEvents()
+      let isCaughtUp = try receiveEvents()
       let now = MonotonicClock.now()
       try lookAround(at: now, isBeat: now >= deadline)
       let pending = isPending
@@ -87,6 +87,12 @@ package struct X11VideoSource: ~Copyable, VideoSource {
       if now >= deadline {
         try checkAnswer(at: now)
         return .timedOut
+      }
+      if !isCaughtUp {
+        // More have come than can be waited for: the connection cannot be slept on.
+        guard options.wake.wait(until: 0) else { continue }
+        options.wake.drain()
+        return .woken
       }
       var until = min(deadline, pending ? pace.due : .max)
       if !pending {
@@ -120,27 +126,9 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   /// may have been moved without an event.
   private mutating func checkAnswer(at now: Int64) throws(RecorderError) {
     if pointer == nil {
-      _ = XReply(xcb_get_input_focus_reply(connection.handle, xcb_get_input_focus(connection.handle), nil))
+      _ = connection.roundTrip()
     }
     pointer?.look(at: now)
-    try connection.checkAlive()
-  }
-
-  mutating func receiveEvents() throws(RecorderError) {
-    while let event = XReply(xcb_poll_for_event(connection.handle)) {
-      if event.read({ isNewsOfFocus($0) }) { nextSearch = 0 }
-      if event.read({ exclusions?.receive($0) }) == true { continue }
-      if event.read({ popups?.receive($0) }) == true { continue }
-      if damage?.receive(event.value) == true { continue }
-      do throws(RecorderError) {
-        try event.read { (event) throws(RecorderError) in
-          if pointer?.receive(event) != true { try target.receive(event) }
-        }
-      } catch {
-        try lose(error)
-      }
-    }
-    exclusions?.settle()
     try connection.checkAlive()
   }
 
@@ -176,8 +164,8 @@ package struct X11VideoSource: ~Copyable, VideoSource {
   /// Makes what must not be shown black in what was fetched.
   private mutating func blank() throws(RecorderError) {
     guard exclusions != nil else { return }
-    // What the server told before it answered the grab is waiting; looking at it brings more, which does no harm.
-    try receiveEvents()
+    // What the server told before it answered the grab is waiting.
+    try receiveEvents(through: memory.lastRequest)
     // Where one only was is black in this frame alone.
     let isPassing = exclusions.borrow { $0.isPending } ?? false
     var now = exclusions?.take(at: MonotonicClock.now()) ?? RectSet()

@@ -75,6 +75,14 @@ final class XConnection {
     guard isAlive else { throw SourceLoss.displayLost.error }
   }
 
+  /// Has the server answer once.
+  /// - Returns: the number of the request: what was told before its answer has come.
+  func roundTrip() -> UInt32 {
+    let cookie = xcb_get_input_focus(handle)
+    _ = XReply(xcb_get_input_focus_reply(handle, cookie, nil))
+    return cookie.sequence
+  }
+
   /// A new X id of this connection.
   func newID() -> UInt32 { xcb_generate_id(handle) }
 

@@ -1,3 +1,4 @@
+internal import CXCB
 import Glibc
 
 /// Sole owner of something that xcb allocated: a reply or an event.
@@ -19,6 +20,11 @@ struct XReply<Body>: ~Copyable {
   func read<Result, Failure>(
     _ body: (UnsafeMutablePointer<Body>) throws(Failure) -> Result
   ) throws(Failure) -> Result { try body(pointer) }
+}
+
+extension xcb_generic_event_t {
+  /// Whether the server had taken the request `sequence` already when it told this.
+  func follows(_ sequence: UInt32) -> Bool { Int32(bitPattern: full_sequence &- sequence) >= 0 }
 }
 
 extension Optional where Wrapped: ~Copyable {
