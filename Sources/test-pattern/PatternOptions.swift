@@ -32,6 +32,7 @@ struct PatternOptions {
       --class NAME          the window's class and instance (default: test-pattern)
       --transient-for ID    the window that this one is a dialog of, in hexadecimal
       --leader ID           the window that stands for its application (WM_CLIENT_LEADER), in hexadecimal
+      --no-background       has nothing painted by the server: what was above the window stays until it draws
       --backing-store       asks the server to keep the window's pixels while it is covered
       --watch               writes `event expose` and `event visibility` when the server says so
       --unmapped            makes the window without showing it
@@ -72,6 +73,7 @@ struct PatternOptions {
   var isTitleCompound = false
   var isInputOnly = false
   var isKept = false
+  var hasBackground = true
   var isWatched = false
   var className = "test-pattern"
   var owner: UInt32?
@@ -89,6 +91,7 @@ struct PatternOptions {
       case "--unmapped": isMapped = false
       case "--input-only": isInputOnly = true
       case "--backing-store": isKept = true
+      case "--no-background": hasBackground = false
       case "--watch": isWatched = true
       default: guard let value = rest.popFirst(), set(name, value) else { return nil }
       }

@@ -12,6 +12,7 @@ struct PatternWindow: ~Copyable {
   private let context: xcb_gcontext_t
   /// The bits of red, green and blue; 0 when pixels are numbers of a colour map's cells.
   private let masks: [UInt32]
+  private let hasBackground: Bool
   /// The window's X id.
   let id: xcb_window_t
   /// Whether it has been shown.
@@ -35,13 +36,14 @@ struct PatternWindow: ~Copyable {
     xcb_create_pixmap(connection, screen.root_depth, pixmap, screen.root, width, height)
     // A window without pixels has no background.
     let kind = options.isInputOnly ? XCB_WINDOW_CLASS_INPUT_ONLY : XCB_WINDOW_CLASS_INPUT_OUTPUT
-    var values = options.isInputOnly ? [] : [pixmap]
+    hasBackground = options.hasBackground && !options.isInputOnly
+    var values = hasBackground ? [pixmap] : []
     let watched = XCB_EVENT_MASK_EXPOSURE.rawValue | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
     values.append(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | (options.isWatched ? watched : 0))
     xcb_create_window(
       connection, 0, id, screen.root, Int16(clamping: options.place.x), Int16(clamping: options.place.y), width,
       height, 0, UInt16(kind.rawValue), screen.root_visual,
-      (options.isInputOnly ? 0 : XCB_CW_BACK_PIXMAP.rawValue) | XCB_CW_EVENT_MASK.rawValue, &values)
+      (hasBackground ? XCB_CW_BACK_PIXMAP.rawValue : 0) | XCB_CW_EVENT_MASK.rawValue, &values)
     if options.isKept {
       var always = XCB_BACKING_STORE_ALWAYS.rawValue
       xcb_change_window_attributes(connection, id, XCB_CW_BACKING_STORE.rawValue, &always)
@@ -171,6 +173,12 @@ struct PatternWindow: ~Copyable {
 
   /// Shows the picture, or the given part of it, in one request.
   func present(x: Int = 0, y: Int = 0, width: Int = 0, height: Int = 0) {
+    guard hasBackground else {
+      xcb_copy_area(
+        connection, pixmap, id, context, Int16(clamping: x), Int16(clamping: y), Int16(clamping: x), Int16(clamping: y),
+        UInt16(clamping: width == 0 ? size.width : width), UInt16(clamping: height == 0 ? size.height : height))
+      return
+    }
     // Clearing paints the background; a width of 0 reaches to the edge.
     xcb_clear_area(
       connection, 0, id, Int16(clamping: x), Int16(clamping: y), UInt16(clamping: width), UInt16(clamping: height))
@@ -278,7 +286,7 @@ struct PatternWindow: ~Copyable {
       xcb_create_pixmap(
         connection, screen.root_depth, pixmap, screen.root, UInt16(clamping: size.width), UInt16(clamping: size.height))
       var value = pixmap
-      xcb_change_window_attributes(connection, id, XCB_CW_BACK_PIXMAP.rawValue, &value)
+      if hasBackground { xcb_change_window_attributes(connection, id, XCB_CW_BACK_PIXMAP.rawValue, &value) }
     }
     return isResized
   }

@@ -82,6 +82,38 @@ import Threading
     withExtendedLifetime(dialog) {}
   }
 
+  /// Where nothing paints a place that was left, because the window below paints itself or the compositor is behind, the
+  /// screen goes on to show what was there.
+  @Test(arguments: [false, true]) func aPlaceThatWasLeftIsBlackUntilItIsDrawnOn(composited: Bool) throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let compositor = composited ? try Compositor(on: display) : nil
+    let ground = try PatternClient(
+      on: display, ["color", "--color", "102030"] + (composited ? [] : ["--no-background"]))
+    let client = try PatternClient(
+      on: display, ["color", "--color", "FF00FF", "--title", "Secret", "--geometry", "90x70"])
+    var grabber = try grabber(.display, on: display, [.titlePattern("Secret")])
+    let place = PixelRect(x: 0, y: 0, width: 90, height: 70)
+    func isLeft(_ picture: Picture) -> Bool {
+      picture.colors(in: place) == [0] && picture.pixels.count { $0 == 0x102030 } == 320 * 200 - place.area
+    }
+    // Unexcluded, it is on the screen.
+    var plain = try Grabber(.display, on: display)
+    _ = try plain.next("the window on the screen") { $0.colors(in: place) == [Self.secret] }
+    _ = try grabber.next("the window") { isLeft($0) }
+    try compositor?.hold(true)
+    try client.tell("unmap")
+    for _ in 0..<5 {
+      plain.source.invalidate()
+      #expect(try plain.next("the screen") { _ in true }.colors(in: place) == [Self.secret])
+      grabber.source.invalidate()
+      let isBlack = isLeft(try grabber.next("the place") { _ in true })
+      #expect(isBlack)
+    }
+    try compositor?.hold(false)
+    try ground.tell("color 405060")
+    _ = try grabber.next("the ground") { Set($0.pixels) == [0x405060] }
+  }
+
   @Test func aDialogThatOutlivesItsWindowIsExcludedStill() throws {
     let display = try VirtualDisplay(size: "320x200")
     let log = Log()

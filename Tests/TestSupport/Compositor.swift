@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Picom on a display; it ends with the last reference.
 package final class Compositor: Sendable {
   private let process: ChildProcess
@@ -11,6 +13,16 @@ package final class Compositor: Sendable {
       guard process.isRunning else { throw TestFailure("picom ended: \(process.errorsSoFar)") }
       // Its window holds the selection that says that there is a compositor.
       return try run(["xwininfo", "-root", "-children"], environment: display.environment).text.contains("\"picom\"")
+    }
+  }
+
+  /// Has it draw nothing, so that the screen shows what it showed, or go on.
+  package func hold(_ isHeld: Bool) throws {
+    process.signal(isHeld ? SIGSTOP : SIGCONT)
+    try waitUntil("picom's state") {
+      // The state is the letter after the name: T is stopped.
+      let stat = String(decoding: try readFile("/proc/\(process.pid)/stat"), as: UTF8.self)
+      return stat.split(separator: ")").last?.hasPrefix(" T") == isHeld
     }
   }
 }
