@@ -41,11 +41,8 @@ extension MediaFile {
 
   /// The packets of the picture, in order.
   static func packets(_ path: String) throws -> [PicturePacket] {
-    let result = try run([
-      "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of", "csv=p=0",
-      path,
-    ])
-    return result.lines.compactMap { line in
+    let lines = try probe(path, ["-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of", "csv=p=0"])
+    return lines.compactMap { line in
       let parts = line.split(separator: ",")
       guard parts.count >= 2, let time = Double(parts[0]) else { return nil }
       return PicturePacket(time: Int((time * 1000).rounded()), isKeyframe: parts[1].hasPrefix("K"))

@@ -25,6 +25,24 @@ import Testing
     environment = ["XDG_RUNTIME_DIR": runtime.path]
   }
 
+  /// Seconds: what a kill may cost, and as much again.
+  static let calm = 2.0
+
+  /// For how long those had to wait for a processor whom sound, pictures and lines pass through, one after the other: the
+  /// recorder's threads of these names, and the sound server's.
+  private struct Wait {
+    private let recorder: ProcessorWait
+    private let server: ProcessorWait
+
+    init(of recorder: Int32, _ server: Int32) {
+      self.recorder = ProcessorWait(
+        of: [recorder], threads: ["grab", "encode", "application", "mix", "mux", "track"])
+      self.server = ProcessorWait(of: [server])
+    }
+
+    var seconds: Double { recorder.seconds + server.seconds }
+  }
+
   /// One recording that was killed.
   private struct Kill {
     let number: Int
@@ -42,7 +60,7 @@ import Testing
     let isPaused: Bool
     /// When frames were last wanted again after a pause, in ns of the session's time; 0 without one.
     let resumed: Int64
-    /// For how long the recorder's and the sound server's threads had waited for a processor lately, in ns.
+    /// For how long what makes packets and lines had waited for a processor lately, in ns.
     let waited: Int64
   }
 
@@ -52,12 +70,14 @@ import Testing
       let kill = try record(number)
       let recovered = try rig.run(["recover", "--json"])
       #expect(recovered.ending == .exit(0), "\(number): \(recovered.errorText)")
-      for (what, missing) in try missing(kill) {
-        #expect(
-          missing <= Self.bound + kill.waited,
-          "kill \(number), \(kill.id): \(missing) ns of \(what) missing, \(kill.waited) of them waited")
+      let found = try missing(kill)
+      for (what, missing) in found {
+        if missing > Self.bound + kill.waited {
+          Issue.record("kill \(number): \(what) in \(found), \(kill.waited) ns waited; kept: \(try rig.keep(kill.id))")
+        }
         lost[what, default: []].append(missing)
       }
+      lost["(waited)", default: []].append(kill.waited)
     }
     for (what, values) in lost.sorted(by: { $0.key < $1.key }) {
       print("\(what): \(values.count) kills, at most \((values.max() ?? 0) / 1_000_000) ms missing")
@@ -75,18 +95,19 @@ import Testing
     let recording = try rig.record(
       ["--no-cursor", "--app-audio", "--name", "t"], environment: environment, ownGroup: true)
     let epoch = try rig.manifest(recording.id).clock.monotonic
-    let moment = monotonicSeconds() + Double.random(in: 0...4)
-    let processes = [recording.process.pid, sound.server.pid]
+    let moment = monotonicSeconds() + Double.random(in: 0...3)
+    // Whatever is done begins a file or a group of pictures, which hands on all before. So every third kill comes after more
+    // than a kill may cost, in which nothing is done: what is handed on by time alone is seen then.
+    let calm = number % 3 == 0 ? Self.calm : 0
     // The longer of two that take turns has seen a second and a half, which is all that a kill may cost, and no more than
     // twice that.
-    var (began, busy) = (monotonicSeconds(), [ProcessorWait(of: processes), ProcessorWait(of: processes)])
+    func wait() -> Wait { Wait(of: recording.process.pid, sound.server.pid) }
+    var (began, busy) = (monotonicSeconds(), [wait(), wait()])
     var (mark, isPaused, resumed, others) = (Int64?.none, false, Int64(0), [ChildProcess]())
     // What a person does meanwhile, and what other programs do, may come to its end or not.
-    while monotonicSeconds() < moment {
-      if monotonicSeconds() >= began + 1.5 {
-        (began, busy) = (monotonicSeconds(), [busy[1], ProcessorWait(of: processes)])
-      }
-      switch Int.random(in: 0..<12) {
+    while monotonicSeconds() < moment + calm {
+      if monotonicSeconds() >= began + 1.5 { (began, busy) = (monotonicSeconds(), [busy[1], wait()]) }
+      switch monotonicSeconds() < moment ? Int.random(in: 0..<12) : .max {
       case 0:
         let done = try rig.run(["mark", "--name", "t", "here"], environment: environment)
         if done.status == 0 { mark = Int64(monotonicSeconds() * 1e9) - epoch }
@@ -101,13 +122,14 @@ import Testing
       case 7: others.append(try start(["verify", recording.id.description]))
       default:
         // Nobody does anything for a while.
-        let next = min(moment, monotonicSeconds() + 0.1)
+        let next = min(moment + calm, monotonicSeconds() + 0.1)
         try waitUntil("the next thing to do") { monotonicSeconds() >= next }
       }
     }
     let waited = Int64(busy[0].seconds * 1e9)
-    recording.process.signal(SIGKILL, group: number % 4 < 2)
+    // Before it: a test that is put aside in between must not count that as lost.
     let killed = Int64(monotonicSeconds() * 1e9)
+    recording.process.signal(SIGKILL, group: number % 4 < 2)
     #expect(try recording.process.wait().ending == .signal(SIGKILL))
     try client.process.stop()
     try tone.stop()

@@ -127,6 +127,28 @@ import Threading
     }
   }
 
+  /// What a child of the window's program plays belongs to it.
+  @Test func aWindowIsRecordedWithTheSoundOfItsProgramAlone() throws {
+    let server = try SoundServer()
+    let rig = try rig(server)
+    let other = try server.playTone(2000, amplitude: 0.5, seconds: 30, as: "Other")
+    let display = try #require(rig.display).name
+    let player = try server.play(
+      SoundServer.tone(1000, amplitude: 0.25, seconds: 30),
+      through: [
+        "sh", "-c", "\"$@\" & exec \"$0\" color --display \(display) --title Player", builtProgram("test-pattern"),
+      ])
+    try waitUntil("both to play") {
+      try server.control("list", "short", "sink-inputs").split(separator: "\n").count == 2
+    }
+    let id = try rig.record(seconds: 2, ["window:title=Player", "--wait", "--no-cursor", "--app-audio=window"])
+    player.signal(SIGKILL, group: true)
+    let part = Array(try MediaFile.sound(rig.media(id))[24_000..<86_400])
+    #expect(abs(decibels(usualAmplitude(of: 1000, in: part), over: 0.25)) < 0.5)
+    #expect(decibels(usualAmplitude(of: 2000, in: part), over: 0.5) < -60)
+    _ = other
+  }
+
   @Test func aGainIsChangedWhileItRecords() throws {
     let server = try SoundServer()
     let rig = try rig(server)

@@ -107,23 +107,25 @@ package final class RecorderRig: Sendable {
 
 /// What an independent decoder (the ffmpeg program) finds in a media file.
 package enum MediaFile {
+  /// What ffprobe says of `path`, a line each. One that could not say it has not found nothing.
+  package static func probe(_ path: String, _ arguments: [String]) throws -> [String] {
+    let result = try run(["ffprobe", "-v", "error"] + arguments + [path])
+    guard result.status == 0 else { throw TestFailure("ffprobe: \(result.ending) \(result.errorText)") }
+    return result.lines
+  }
+
   /// Every picture's time in ms, in order.
   package static func times(_ path: String) throws -> [Int] {
-    let result = try run([
-      "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "csv=p=0", path,
-    ])
-    return result.lines.compactMap { line in
+    try probe(path, ["-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "csv=p=0"]).compactMap { line in
       Double(line.filter { $0.isNumber || $0 == "." }).map { Int(($0 * 1000).rounded()) }
     }
   }
 
   /// Where one stream ends (`v:0`, `a:0`), in ns of the file's time; 0 when it has no packet.
   package static func end(_ path: String, _ stream: String) throws -> Int64 {
-    let result = try run([
-      "ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "packet=pts_time,duration_time", "-of",
-      "csv=p=0", path,
-    ])
-    return result.lines.reduce(0) { last, line in
+    let lines = try probe(
+      path, ["-select_streams", stream, "-show_entries", "packet=pts_time,duration_time", "-of", "csv=p=0"])
+    return lines.reduce(0) { last, line in
       let times = line.split(separator: ",").compactMap { Double($0) }
       return max(last, Int64((times.reduce(0, +) * 1e9).rounded()))
     }
@@ -131,11 +133,8 @@ package enum MediaFile {
 
   /// One stream's or the file's entries (`width`, `duration`), by name.
   package static func entries(_ path: String, _ stream: String = "v") throws -> [String: String] {
-    let result = try run([
-      "ffprobe", "-v", "error", "-select_streams", stream, "-show_streams", "-show_format", path,
-    ])
     var entries: [String: String] = [:]
-    for line in result.lines {
+    for line in try probe(path, ["-select_streams", stream, "-show_streams", "-show_format"]) {
       let parts = line.split(separator: "=", maxSplits: 1)
       if parts.count == 2, entries[String(parts[0])] == nil || parts[1] != "N/A" {
         entries[String(parts[0])] = String(parts[1])
