@@ -1,6 +1,7 @@
 internal import CSQLite
 import Glibc
 import SessionModel
+import Threading
 
 /// What a series of calls asked of SQLite.
 package struct SQLCounts: Hashable, Sendable {
@@ -14,10 +15,20 @@ package struct SQLCounts: Hashable, Sendable {
 final class Database {
   /// Whether it is gone with the process.
   let isInMemory: Bool
+  /// Steps of SQLite's machine between two looks whether the program is to end: some ten microseconds.
+  private static let stepsBetweenLooks: Int32 = 1000
   private let handle: OpaquePointer
   private var statements: [String: OpaquePointer] = [:]
   /// What was asked of it so far.
   var counts = SQLCounts()
+  /// Pages of the file that were looked at so far, again and again each time.
+  var pages: Int {
+    [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, kind in
+      var (count, most) = (Int32(0), Int32(0))
+      sqlite3_db_status(handle, kind, &count, &most, 0)
+      return sum + Int(count)
+    }
+  }
 
   /// Opens the database file at `path`, which exists, or a database in memory when it is nil.
   /// - Parameter patience: how long a call waits for another process's transaction, in ms.
@@ -36,6 +47,8 @@ final class Database {
     // Text from window titles may not load code or rewrite the schema.
     recorder_set_option(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     recorder_set_option(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    // A long query ends when the program is to end: the file is closed then, and need not be looked through for that.
+    sqlite3_progress_handler(handle, Self.stepsBetweenLooks, { _ in EndingSignals.isAsked ? 1 : 0 }, nil)
     // What was deleted is overwritten.
     sqlite3_exec(handle, "PRAGMA secure_delete = ON", nil, nil, nil)
   }
@@ -136,7 +149,7 @@ final class Database {
     }
     counts.statements += 1
     while true {
-      let code = sqlite3_step(statement)
+      let code = EndingSignals.isAsked ? SQLITE_INTERRUPT : sqlite3_step(statement)
       if code == SQLITE_DONE { return }
       guard code == SQLITE_ROW else { throw failure(code) }
       counts.rows += 1

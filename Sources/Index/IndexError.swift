@@ -34,6 +34,7 @@ enum IndexError: Error {
       switch code & 0xFF {
       case SQLITE_BUSY, SQLITE_LOCKED:
         return .isBusy(path)
+      case SQLITE_INTERRUPT: return RecorderError(.interruptedTwice, "\(name) was not read to its end: a signal came.")
       case SQLITE_FULL:
         return RecorderError(.writeFailed, "\(name) cannot be written: the disk is full.", hint: "Free some space.")
       case SQLITE_IOERR: return RecorderError(.writeFailed, "\(name) cannot be read or written: \(message).")

@@ -52,6 +52,9 @@ package actor SessionIndex {
       rows: pastCounts.rows + (database?.counts.rows ?? 0))
   }
 
+  /// Pages of the file that were looked at since it was opened, for tests that count them.
+  package var pages: Int { database?.pages ?? 0 }
+
   /// Brings into the index what changed in the archive since the last command: closes sessions whose recorder was
   /// killed, indexes those that ended, forgets those that were deleted. Now and then it looks through the whole file.
   /// - Parameter live: whether sessions that are being recorded are indexed whole, for a search, or as lists show them.

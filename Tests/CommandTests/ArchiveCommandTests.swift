@@ -24,6 +24,32 @@ import Testing
     return window
   }
 
+  /// INT while a long search is under way: nothing is printed, and the index is closed, not left as by a killed program, after
+  /// which the next command would have to look through all of it.
+  @Test func aSearchThatIsInterruptedEndsAtOnceAndClosesTheIndex() throws {
+    let id = try add("20261130T021533Z-aaaa")
+    let count = 20_000
+    let lines = (0..<count).map { "{\"kind\":\"marker\",\"text\":\"a long row of words \($0)\",\"time\":\($0)}\n" }
+    let file = "\(rig.session(id))/events.ndjson"
+    try writeFile(file, readFile(file) + Array(lines.joined().utf8))
+    #expect(try rig.run(["list", "--json"]).lines.count == 1)
+    let words = ["search", "--json", "--limit", "\(count)", "long"]
+    #expect(try rig.run(words).lines.count == count)
+    let search = try ChildProcess([builtProgram("recorder")] + words, environment: rig.environment)
+    // While it lasts, INT is caught (bit 1 of SigCgt).
+    try waitUntil("the search to be under way") {
+      guard search.isRunning else { throw TestFailure("the search was over") }
+      let status = String(decoding: try readFile("/proc/\(search.pid)/status"), as: UTF8.self)
+      let caught = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }?.dropFirst(8) ?? ""
+      return (UInt64(caught, radix: 16) ?? 0) & 2 != 0
+    }
+    search.signal(SIGINT)
+    let result = try search.wait()
+    #expect(result.ending == .signal(SIGINT) && result.text == "" && result.errorText == "", "\(result.ending)")
+    #expect(access("\(rig.archive)/index.sqlite-wal", F_OK) != 0)
+    #expect(try rig.run(["search", "19999"]).lines.count == 2)
+  }
+
   /// Writes the session `text`, ten seconds long, as a recorder an hour east of Greenwich would.
   @discardableResult
   func add(

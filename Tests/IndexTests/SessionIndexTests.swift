@@ -156,6 +156,33 @@ import Testing
     #expect(try archive.reader.deleted() == [])
   }
 
+  /// The pages that a list looks at are not more for a hundred times as many sessions, but for the depth of the trees.
+  @Test func aListLooksAtNoMoreOfALargerArchive() async throws {
+    for second in 0..<100 { try archive.add(second, title: "call \(second)") }
+    func pages() async throws -> Int {
+      let index = try await archive.index()
+      var list = ListQuery()
+      list.limit = 20
+      // Reads the tables' own description first.
+      _ = try await index.list(list)
+      let before = await index.pages
+      #expect(try await index.list(list).count == 20)
+      return await index.pages - before
+    }
+    let few = try await pages()
+    try archive.sql(
+      """
+      WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+      INSERT INTO session (id, began, utcOffset, duration, state, source, bytes, tags)
+      SELECT strftime('%Y%m%dT%H%M%SZ', 1735689600 + i * 60, 'unixepoch') || '-aaaa', (1735689600 + i * 60) * 1000000000,
+        0, 0, 'finished', 'display', 0, '[]' FROM n
+      """)
+    let many = try await pages()
+    #expect(few > 0 && many <= 2 * few + 20, "\(few) \(many)")
+    let index = try await archive.index()
+    #expect(try await index.list().count == 10_100)
+  }
+
   /// The statements and rows that a command costs do not depend on the archive's size.
   @Test func aCommandReadsNoMoreThanItShows() async throws {
     for second in 0..<100 {

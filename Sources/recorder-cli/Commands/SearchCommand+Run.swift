@@ -2,6 +2,7 @@ import Arguments
 import Commands
 import Index
 import SessionModel
+import Threading
 
 extension SearchCommand: Command {
   func run() async throws {
@@ -13,7 +14,8 @@ extension SearchCommand: Command {
     query.tags = tag
     query.window = window
     query.limit = limit
-    let hits = try await archive.index.search(query)
+    let wanted = query
+    let hits = try await EndingSignals.deferring { () throws(RecorderError) in try await archive.index.search(wanted) }
     if output.json { return try StandardOutput.jsonLines(hits) }
     if hits.isEmpty { return Diagnostics.message("Nothing was found.") }
     for hit in hits {
