@@ -49,7 +49,8 @@ package enum SourceSpecification: Hashable, Sendable {
       guard let rect = PixelRect(geometry: value) else {
         throw RecorderError(
           .usage, "\"\(value.printable(atMost: 60))\" is not a region.",
-          hint: "Write region:WIDTHxHEIGHT+X+Y, as region:640x480+10+20.")
+          hint: "Write region:WIDTHxHEIGHT+X+Y, as region:640x480+10+20, with sides from 1 to \(PixelSize.largestSide)."
+        )
       }
       self = .region(rect)
     default:
@@ -114,8 +115,10 @@ extension SourceSpecification: Codable {
 }
 
 extension PixelRect {
-  /// The rectangle that an X geometry (`640x480+10-20`) names; nil when it names none or an empty one.
+  /// The rectangle that an X geometry (`640x480+10-20`) names, as it is or as X's own programs print it
+  /// (`640x480+10+-20`); nil when it names none, an empty one, or one past `largestSide`.
   package init?(geometry text: some StringProtocol) {
+    let text = String(text).replacing("+-", with: "-")
     guard let signs = text.firstIndex(where: { $0 == "+" || $0 == "-" }), let size = PixelSize(text[..<signs])
     else { return nil }
     let rest = text[signs...]

@@ -12,7 +12,7 @@ package struct TitlePattern {
     } catch {
       throw RecorderError(
         .usage, "\"\(text.printable(atMost: 60))\" is not a regular expression.",
-        hint: "Write title~= with one such as ^Invoice [0-9]+; use title= for plain text.")
+        hint: "Write one such as ^Invoice [0-9]+; a character that means something in it, as (, follows a backslash.")
     }
     self.text = text
   }

@@ -38,12 +38,15 @@ struct GeometryTests {
 
   @Test(arguments: [
     ("640x480+10+20", "640x480+10+20"), ("640x480-10+0", "640x480-10+0"), ("1x1-1-1", "1x1-1-1"),
+    ("640x480+-10+20", "640x480-10+20"), ("640x480+-10+-20", "640x480-10-20"),
   ])
   func geometryRoundTrips(text: String, shown: String) {
     #expect(PixelRect(geometry: text)?.description == shown)
   }
 
-  @Test(arguments: ["640x480", "640x480+1", "0x5+1+1", "640x480+1+99999", "640x480+1+1+1", "640x480++1+1"])
+  @Test(arguments: [
+    "640x480", "640x480+1", "0x5+1+1", "640x480+1+99999", "640x480+1+1+1", "640x480++1+1", "640x480-+1+1",
+  ])
   func refusedGeometry(text: String) { #expect(PixelRect(geometry: text) == nil) }
 
   @Test func presetsAreTheNamedHeights() {
