@@ -8,7 +8,7 @@ import Testing
 /// and has the device's sound in its place from the moment that it is there.
 @Suite(.serialized) struct MissingDeviceTests {
   /// What is missing.
-  enum Missing: CaseIterable, Sendable { case source, application, pcm, server }
+  enum Missing: CaseIterable, Sendable { case source, sourceOnPipeWire, application, pcm, server }
 
   /// A missing device: how it is asked for, and what is said of it.
   private struct Wanted {
@@ -19,7 +19,7 @@ import Testing
 
   private func wanted(_ missing: Missing, _ device: ClockedDevice) -> Wanted {
     switch missing {
-    case .source:
+    case .source, .sourceOnPipeWire:
       Wanted(
         options: ["--app-audio=pulse:stick.monitor", "--microphone=pulse:microphone"], input: .application,
         sentence:
@@ -50,10 +50,11 @@ import Testing
   @Test(arguments: Missing.allCases) func itIsRecordedFromItsAppearanceOn(missing: Missing) throws {
     let (folder, device) = try (TemporaryFolder(), ClockedDevice())
     try device.begin(.vanish)
-    var server = try missing == .server ? nil : SoundServer(folder: folder)
+    let kind = missing == .sourceOnPipeWire ? SoundServer.Kind.pipeWire : .pulseAudio
+    var server = try missing == .server ? nil : SoundServer(kind, folder: folder)
     let rig = try RecorderRig(
       display: VirtualDisplay(size: "320x240"),
-      environment: device.environment.merging(["PULSE_SERVER": SoundServer.address(.pulseAudio, in: folder)]) { $1 })
+      environment: device.environment.merging(["PULSE_SERVER": SoundServer.address(kind, in: folder)]) { $1 })
     let wanted = wanted(missing, device)
     let recording = try rig.record(["--no-cursor", "--audio-codec", "pcm"] + wanted.options)
     let epoch = Double(try rig.manifest(recording.id).clock.monotonic) / 1e9
@@ -78,14 +79,15 @@ import Testing
     let before = try told(.device).count
     var reader: ChildProcess?
     switch missing {
-    case .source: reader = try #require(server).addOutput("stick")
+    case .source, .sourceOnPipeWire: reader = try #require(server).addOutput("stick")
     case .application: break
     case .pcm: device.end(.vanish)
     case .server: server = try SoundServer(folder: folder)
     }
     let back = monotonicSeconds() - epoch
     let player =
-      try missing == .pcm ? nil : TimedPlayer(#require(server), sink: missing == .source ? "stick" : "desktop")
+      try missing == .pcm
+      ? nil : TimedPlayer(#require(server), sink: [.source, .sourceOnPipeWire].contains(missing) ? "stick" : "desktop")
     try waitUntil("the word that it is there") { try told(.device).count > before }
     let bound = back + 0.2 + busy.seconds
     let time: Double
