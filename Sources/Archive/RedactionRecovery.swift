@@ -73,8 +73,10 @@ extension Folder {
       let trash = try root.createFolder(ArchiveLocation.Name.trash)
       try trash.removeTree(name)
       try rename(name, to: name, in: trash)
-      try rename(other, to: name)
+      do { try rename(other, to: name) } catch {
+        try trash.rename(name, to: name, in: self)
+        throw error
+      }
     }
-    try synchronize()
   }
 }

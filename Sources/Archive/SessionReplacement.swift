@@ -112,9 +112,18 @@ package struct SessionReplacement: ~Copyable {
     try folder.synchronize()
     var entry = AuditEntry(.redact, session.id, reason: redaction.reason, head: redaction.head)
     (entry.at, entry.by, entry.from, entry.to) = (redaction.at, redaction.by, redaction.from, redaction.to)
-    let (day, root, id) = (day, root, session.id)
-    try archive.audited(entry) { () throws(RecorderError) in try day.replaceSession(id, root: root) }
-    isPlaced = true
+    let (day, root, folder, id) = (day, root, folder, session.id)
+    var isPlaced = false
+    // From then on what is beside is not this one's to take away, and the index has to hear of it.
+    defer { self.isPlaced = isPlaced }
+    try archive.audited(entry) { () throws(RecorderError) in
+      defer {
+        let now = try? day.folder(id.description)
+        isPlaced = now?.isSame(as: folder) ?? true
+      }
+      try day.replaceSession(id, root: root)
+    }
+    try day.synchronize()
     try archive.removeReplaced(id, root: root)
     return manifest
   }

@@ -40,7 +40,7 @@ import Testing
       }
     }
     for words in [
-      "verify last", "tag last x", "note last y", "protect last --reason z",
+      "verify last", "tag last x", "redact last --from 1 --to 2", "note last y", "protect last --reason z",
       "frame last --at 0 -o \(rig.folder.file("frame.png"))", "export last -o \(rig.folder.file("whole.mkv"))",
     ] + (isKilled ? ["delete last"] : ["unprotect last"]) {
       let result = try rig.run(words.split(separator: " ").map(String.init))

@@ -299,15 +299,15 @@ struct RedactTests {
   }
 
   /// Redacts, and is killed in the `number`th of `calls`.
-  private static func redact(_ session: RecordedSession, killedIn calls: String, _ number: Int) throws
-    -> ChildProcess.Result
-  {
+  private static func redact(
+    _ session: RecordedSession, killedIn calls: String, _ number: Int, environment: [String: String?] = [:]
+  ) throws -> ChildProcess.Result {
     try run(
       [
         "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
         "inject=\(calls):signal=KILL:when=\(number)", builtProgram("recorder"), "redact", "last", "--from", "1.2",
         "--to", "1.62",
-      ], environment: ReplayRig.environment(session))
+      ], environment: ReplayRig.environment(session, environment))
   }
 
   @Test(
@@ -324,6 +324,80 @@ struct RedactTests {
     try Self.expectNothingLeft(session)
     #expect(access(session.path, F_OK) != 0)
     for secret in Self.secrets { #expect(try !Self.archiveHolds(secret, session)) }
+  }
+
+  /// What a file system answers that cannot exchange two names.
+  private static func noExchange(_ session: RecordedSession) throws -> [String: String?] {
+    [
+      "LD_PRELOAD": try InjectedFaults.library("fail-call"), "FAIL_CALL": "exchange", "FAIL_AT": "1",
+      "FAIL_UNDER": session.folder.path, "FAIL_ERRNO": "\(EINVAL)",
+    ]
+  }
+
+  @Test(
+    "Where two names cannot be exchanged it takes two steps; killed between them, the next command takes the second")
+  func twoSteps() throws {
+    let session = try Self.session()
+    #expect(try Self.recorder(["list"], session).status == 0)
+    let model = try TemporaryFolder()
+    #expect(try run(["cp", "-a", session.folder.path, model.file("archive")]).status == 0)
+    var (number, absent) = (1, 0)
+    while true {
+      try Self.restore(session, from: model)
+      let result = try Self.redact(
+        session, killedIn: "renameat", number, environment: Self.noExchange(session))
+      if result.status == 0 { break }
+      #expect(result.ending == .signal(SIGKILL), "\(number): \(result.ending) \(result.errorText)")
+      if access(session.path, F_OK) != 0 { absent += 1 }
+      #expect(try Self.recorder(["recover"], session).ending == .exit(0))
+      #expect(try Self.recorder(["verify", "last"], session).ending == .exit(0), "\(number)")
+      try Self.expectNothingLeft(session)
+      number += 1
+    }
+    #expect(absent == 1 && number > 3, "\(absent) of \(number)")
+    #expect(try session.timeline().manifest.redactions?.count == 1)
+    for secret in Self.secrets where secret != Self.secrets[3] {
+      #expect(try !Self.archiveHolds(secret, session), "\(secret)")
+    }
+    try Self.expectNothingLeft(session)
+  }
+
+  /// Puts the archive back to what it was.
+  private static func restore(_ session: RecordedSession, from model: TemporaryFolder) throws {
+    let (folder, kept) = (session.folder.path, model.file("archive"))
+    #expect(try run(["sh", "-c", "rm -rf \(folder)/* && cp -a \(kept)/. \(folder)"]).status == 0)
+  }
+
+  /// Case E01 for what changes a session: the Nth call fails.
+  @Test("A disk that fails or is full leaves the session whole", arguments: ["write", "fsync", "open", "exchange"])
+  func failingDisk(_ call: String) throws {
+    let session = try Self.session()
+    #expect(try Self.recorder(["list"], session).status == 0)
+    let model = try TemporaryFolder()
+    #expect(try run(["cp", "-a", session.folder.path, model.file("archive")]).status == 0)
+    for (number, error) in zip([1, 3, 9, 20], [ENOSPC, EIO, EROFS, EDQUOT]) {
+      try Self.restore(session, from: model)
+      let mark = model.file("mark")
+      unlink(mark)
+      let result = try run(
+        [builtProgram("recorder"), "redact", "last", "--from", "1.2", "--to", "1.62"],
+        environment: ReplayRig.environment(
+          session,
+          [
+            "LD_PRELOAD": try InjectedFaults.library("fail-call"), "FAIL_CALL": call, "FAIL_AT": "\(number)",
+            "FAIL_UNDER": session.folder.path, "FAIL_ERRNO": "\(error)", "FAIL_MARK": mark,
+          ]))
+      guard access(mark, F_OK) == 0 else { break }
+      let name = "\(call) \(number)"
+      // What cannot be opened is not found, either.
+      #expect([66, 71, 73, 74].contains(result.status), "\(name): \(result.ending) \(result.errorText)")
+      #expect(try Self.recorder(["verify", "last"], session).ending == .exit(0), "\(name)")
+      let isRedacted = try session.timeline().manifest.redactions != nil
+      #expect(try Self.recorder(["recover"], session).ending == .exit(0), "\(name)")
+      try Self.expectNothingLeft(session)
+      #expect(try Self.archiveHolds(Self.secrets[0], session) != isRedacted, "\(name)")
+      #expect(try Self.recorder(["search", "--json", Self.secrets[0]], session).lines.isEmpty == isRedacted, "\(name)")
+    }
   }
 
   @Test("Words that the index cannot be rid of at once are told, and go with the next command that can")
@@ -384,10 +458,7 @@ struct RedactTests {
     let calls = "renameat,renameat2,linkat,unlinkat,mkdirat,fsync,flock"
     var (number, old, new) = (1, 0, 0)
     while true {
-      #expect(
-        try run([
-          "sh", "-c", "rm -rf \(session.folder.path)/* && cp -a \(model.file("archive"))/. \(session.folder.path)",
-        ]).status == 0)
+      try Self.restore(session, from: model)
       let result = try Self.redact(session, killedIn: calls, number)
       if result.status == 0 { break }
       #expect(result.ending == .signal(SIGKILL), "\(number): \(result.ending) \(result.errorText)")

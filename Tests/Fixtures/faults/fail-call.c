@@ -1,7 +1,7 @@
 /* Fails the Nth call of one kind on what lies below a folder, or has it hang: LD_PRELOAD it into the program that is
    tested.
 
-   FAIL_CALL   write, fsync, rename, open, mmap, truncate or unlink; "change" is all of these but mmap, as on a disk that can
+   FAIL_CALL   write, fsync, rename, exchange, open, mmap, truncate or unlink; "change" is all of these but mmap, as on a disk that can
                only be read any more, where opening for reading goes on
    FAIL_AT     which call, from 1
    FAIL_UNDER  the folder
@@ -108,6 +108,11 @@ int fdatasync(int descriptor) {
 int renameat(int from, const char *old, int to, const char *new) {
   if (at_under(to, new) && fails("rename")) return -1;
   return NEXT(renameat)(from, old, to, new);
+}
+
+int renameat2(int from, const char *old, int to, const char *new, unsigned int flags) {
+  if (at_under(to, new) && fails("exchange")) return -1;
+  return NEXT(renameat2)(from, old, to, new, flags);
 }
 
 int unlinkat(int folder, const char *path, int flags) {
