@@ -48,6 +48,20 @@ import Testing
     #expect(certificate.verdict != .altered, "\(certificate.findings)")
   }
 
+  /// The title that the recorded window had at the start goes with the start alone.
+  @Test(arguments: [0, 1]) func theWindowsTitleGoesWithTheStart(from: Int) throws {
+    var redaction = redaction()
+    redaction.from = seconds(from)
+    var manifest = session.manifest
+    manifest.source.window = WindowInfo(id: 7, title: "hunter2")
+    manifest.source.window?.titleBytes = "aHVudGVyMg=="
+    var replacement = try SessionReplacement(of: session.id, in: reader, without: redaction)
+    for segment in manifest.segments { try replacement.keep(segment) }
+    _ = try replacement.place(manifest)
+    let window = try #require(reader.session(session.id).manifest().source.window)
+    #expect(window.title == (from == 0 ? "" : "hunter2") && (window.titleBytes == nil) == (from == 0) && window.id == 7)
+  }
+
   /// A file that is not touched is the same one, and costs no room.
   @Test func aFileThatStaysIsLinked() throws {
     func inode(_ file: String) -> UInt {
