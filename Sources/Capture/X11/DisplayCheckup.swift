@@ -93,7 +93,7 @@ package enum DisplayCheckup {
       check(
         "DAMAGE", has(recorder_xcb_damage_id()) && fixes, with: "The X server tells what changed.",
         without: "The X server does not tell what changed (DAMAGE, which needs XFIXES): all of the picture is fetched "
-          + "and compared at every frame, and --exclude is refused.",
+          + "and compared at every frame, and --exclude and --popups are refused.",
         remedy: has(recorder_xcb_damage_id()) ? enable("XFIXES") : nil),
       check(
         "XFIXES", fixes, with: "The X server tells the pointer's shape.",
