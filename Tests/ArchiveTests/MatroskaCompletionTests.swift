@@ -19,7 +19,8 @@ import Testing
       "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-cluster_time_limit", "300",
       "-flush_packets", "1", path,
     ])
-    try waitUntil("three seconds of picture") { try readFile(path).count > 0 && MediaFile.times(path).count >= 30 }
+    // Of its first moments ffprobe says that there is no file yet.
+    try waitUntil("three seconds of picture") { (try? MediaFile.times(path).count) ?? 0 >= 30 }
     ffmpeg.signal(SIGKILL)
     _ = try ffmpeg.wait()
     return path
