@@ -30,9 +30,9 @@ package struct PulseApplicationSource: ~Copyable, AudioSource {
     deviceName = AudioDevice.application(application).description
     streams = Array(repeating: nil, count: AudioBlock.parts - 1)
     let deadline = MonotonicClock.now() + PulseConnection.patience
-    let playing = PulseApplications.ask(application, connection, until: deadline)
-    guard playing?.streams.isEmpty != false else { return }
-    let others = Set((playing?.others ?? []).map { "app:\($0)" })
+    guard let playing = PulseApplications.ask(application, connection, until: deadline), playing.streams.isEmpty
+    else { return }
+    let others = Set(playing.others.map { "app:\($0)" })
     let told = MissingDevice.told(others, nearestTo: deviceName)
     let there = others.isEmpty ? "" : "; \(told) \(others.count == 1 ? "plays" : "play")"
     awaited = "\(deviceName) plays nothing yet\(there)."
