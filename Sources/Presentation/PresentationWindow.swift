@@ -3,16 +3,6 @@ import Glibc
 package import SessionModel
 package import Threading
 
-/// Where a picture of a window is drawn: 4 bytes a pixel, blue, green, red, unused; black where nothing was drawn yet.
-package struct PresentationSurface {
-  /// The left top pixel.
-  package let pixels: UnsafeMutableRawPointer
-  /// Bytes from a row to the next.
-  package let bytesPerRow: Int
-  /// The window's size, in pixels.
-  package let size: PixelSize
-}
-
 /// A window on an X display that shows pictures and tells of keys. One thread owns it.
 package struct PresentationWindow: ~Copyable {
   private let connection: DisplayConnection

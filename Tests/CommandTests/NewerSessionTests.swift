@@ -26,9 +26,13 @@ import Testing
     let newer = manifest.replacing("\"format\" : 1", with: "\"format\" : 2").replacing(
       "\"format\":1", with: "\"format\":2")
     #expect(newer != manifest)
+    // The index knows it as it was.
+    #expect(try rig.run(["list"]).status == 0)
     try writeFile(path, newer.utf8)
     let before = try contents(rig, id)
     let sentence = "The session \(id) was written by a newer recorder (format 2); this one reads format 1."
+    let shown = try rig.run(["show", "last"])
+    #expect(shown.status == 0 && (shown.text + shown.errorText).contains(sentence), "\(shown.errorText)")
     for words in [
       "index rebuild", "list", "show last", "recover", "gc --budget 1 --json", "search invoice", "logs last",
     ] {

@@ -9,22 +9,11 @@ import Threading
 /// the answer to a grab came is all that the grab can hold; where a window's place or title is not known yet, it counts
 /// as excluded.
 struct ExclusionTracker: ~Copyable {
-  /// A child of the root: a window, or a window manager's frame around one.
-  private struct Known {
-    /// To the outer edge of its border, in pixels of the root.
-    var rect: PixelRect
-    var isMapped: Bool
-    /// Whether it is excluded; nil until its windows were looked at, and is taken for yes until then.
-    var isExcluded: Bool?
-    /// The excluded windows in it.
-    var clients: Set<xcb_window_t> = []
-  }
-
   private let connection: XConnection
   private let matchers: [WindowMatcher]
   private let damage: xcb_damage_damage_t
   private let damageEvent: UInt8
-  private var known: [xcb_window_t: Known] = [:]
+  private var known: [xcb_window_t: RootChild] = [:]
   /// The root's child that each window whose properties are followed is in.
   private var owners: [xcb_window_t: xcb_window_t] = [:]
   /// Children of the root whose windows have to be looked at.
@@ -77,19 +66,13 @@ struct ExclusionTracker: ~Copyable {
     connection.select(XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue, on: connection.root)
     for window in connection.tree(of: connection.root)?.children ?? [] {
       guard let state = connection.windowState(window) else { continue }
-      known[window] = Known(rect: Self.outer(state), isMapped: state.isViewable)
+      known[window] = RootChild(state)
       unsure.insert(window)
     }
     settle()
   }
 
   deinit { xcb_damage_destroy(connection.handle, damage) }
-
-  private static func outer(_ state: XConnection.WindowState) -> PixelRect {
-    let (rect, border) = (state.rect, state.border)
-    return PixelRect(
-      x: rect.x - border, y: rect.y - border, width: rect.width + 2 * border, height: rect.height + 2 * border)
-  }
 
   /// Takes `event`.
   /// - Returns: whether it is for nobody else.
@@ -109,14 +92,14 @@ struct ExclusionTracker: ~Copyable {
       let notify = read(xcb_create_notify_event_t.self)
       guard notify.parent == connection.root else { break }
       departed.remove(notify.window)
-      let rect = Self.outer(notify.x, notify.y, notify.width, notify.height, notify.border_width)
-      known[notify.window] = Known(rect: rect, isMapped: false)
+      let rect = RootChild.outer(notify.x, notify.y, notify.width, notify.height, notify.border_width)
+      known[notify.window] = RootChild(rect: rect, isMapped: false)
       unsure.insert(notify.window)
     case XCB_MAP_NOTIFY: setMapped(true, read(xcb_map_notify_event_t.self).window)
     case XCB_UNMAP_NOTIFY: setMapped(false, read(xcb_unmap_notify_event_t.self).window)
     case XCB_CONFIGURE_NOTIFY:
       let notify = read(xcb_configure_notify_event_t.self)
-      move(notify.window, to: Self.outer(notify.x, notify.y, notify.width, notify.height, notify.border_width))
+      move(notify.window, to: RootChild.outer(notify.x, notify.y, notify.width, notify.height, notify.border_width))
     case XCB_REPARENT_NOTIFY:
       let notify = read(xcb_reparent_notify_event_t.self)
       reparent(notify.window, to: notify.parent)
@@ -127,10 +110,6 @@ struct ExclusionTracker: ~Copyable {
     default: break
     }
     return false
-  }
-
-  private static func outer(_ x: Int16, _ y: Int16, _ width: UInt16, _ height: UInt16, _ border: UInt16) -> PixelRect {
-    PixelRect(x: Int(x), y: Int(y), width: Int(width) + 2 * Int(border), height: Int(height) + 2 * Int(border))
   }
 
   private mutating func setMapped(_ isMapped: Bool, _ window: xcb_window_t) {
@@ -167,7 +146,7 @@ struct ExclusionTracker: ~Copyable {
       known[owner]?.clients.insert(window)
       if frame.isMapped { touched.add(frame.rect) }
     } else if let state = connection.windowState(window) {
-      known[window] = Known(rect: Self.outer(state), isMapped: state.isViewable)
+      known[window] = RootChild(state)
       unsure.insert(window)
     }
   }
@@ -186,7 +165,7 @@ struct ExclusionTracker: ~Copyable {
   }
 
   /// What was at a place has gone from there.
-  private mutating func leave(_ window: Known) {
+  private mutating func leave(_ window: RootChild) {
     guard window.isMapped, window.isExcluded != false else { return }
     vacate(window.rect)
   }

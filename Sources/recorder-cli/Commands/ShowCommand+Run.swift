@@ -25,7 +25,7 @@ extension ShowCommand: Command {
     let archive = try await OpenArchive()
     let id = try archive.reader.resolve(session.name.text)
     let detail = try await archive.index.session(id)
-    let manifest = try? archive.reader.session(id).manifest()
+    let manifest = Self.manifest(of: id, in: archive, detail.summary)
     let labels = SessionLabels(manifest: manifest, annotations: try archive.reader.session(id).annotations())
     if output.json {
       return try StandardOutput.json(
@@ -45,6 +45,14 @@ extension ShowCommand: Command {
       lines += detail.moments.map { "  \($0.timestamp)  \($0.kind)  \($0.snippet.printable)" }
     }
     try StandardOutput.line(lines.joined(separator: "\n"))
+  }
+
+  /// The manifest; nil when it cannot be read, which is told where the index does not say so.
+  private static func manifest(of id: SessionID, in archive: OpenArchive, _ summary: SessionSummary) -> Manifest? {
+    do throws(RecorderError) { return try archive.reader.session(id).manifest() } catch {
+      if summary.message == nil { Diagnostics.report(error) }
+      return nil
+    }
   }
 
   private static func facts(_ session: SessionSummary, _ manifest: Manifest?, _ labels: SessionLabels) -> [String] {
