@@ -46,11 +46,19 @@ struct WatchedRecording {
     try wait("a frame of \(color)", at: try client.tell(command))
   }
 
+  // Without a name it is controlled by its process's number.
+  private func connect() throws -> ControlClient { try RunningRecordings(runtime).connect("\(recording.process.pid)") }
+
+  /// The frames that are recorded by now.
+  func frames() throws -> Int {
+    var control = try connect()
+    return try control.ask(ControlRequest(.status)).status?.frames ?? 0
+  }
+
   /// Waits until a frame of `time` (ns of `CLOCK_MONOTONIC`) or later is recorded.
   func wait(_ what: String, at time: Int64) throws {
     let time = time - (try epoch())
-    // Without a name it is controlled by its process's number.
-    var control = try RunningRecordings(runtime).connect("\(recording.process.pid)")
+    var control = try connect()
     try waitUntil(what) {
       guard recording.process.isRunning else { throw TestFailure("record ended: \(recording.process.errorsSoFar)") }
       let last = try control.ask(ControlRequest(.status)).status?.lastFrame

@@ -50,7 +50,7 @@ extension ShowCommand: Command {
   /// The manifest; nil when it cannot be read, which is told where the index does not say so.
   private static func manifest(of id: SessionID, in archive: OpenArchive, _ summary: SessionSummary) -> Manifest? {
     do throws(RecorderError) { return try archive.reader.session(id).manifest() } catch {
-      if summary.message == nil { Diagnostics.report(error) }
+      if summary.message?.contains(error.message) != true { Diagnostics.report(error) }
       return nil
     }
   }
