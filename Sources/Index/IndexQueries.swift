@@ -71,20 +71,30 @@ struct IndexQueries {
     }
     if let since = query.since { add("at >= ?", .integer(since.nanoseconds)) }
     if let until = query.until { add("at < ?", .integer(until.nanoseconds)) }
-    if !patterns.isEmpty { add("momentText MATCH ?", .text(patterns.joined(separator: " AND "))) }
+    let pattern = patterns.joined(separator: " AND ")
+    if !patterns.isEmpty { add("momentText MATCH ?", .text(pattern)) }
     func add(_ condition: String, _ value: SQLValue) {
       conditions.append(condition)
       values.append(value)
     }
-    values.append(.integer(Int64(query.limit)))
     let source = patterns.isEmpty ? "moment" : "momentText JOIN moment ON moment.number = momentText.rowid"
-    // bm25 is the lower the better, and below 0; without words there is nothing to be better at.
-    let rank = query.words.allSatisfy(\.isWhitespace) ? "" : "momentText.rank * weight, "
+    var rank = ""
+    // Without words there is nothing to be better at.
+    if !query.words.allSatisfy(\.isWhitespace) {
+      // bm25 is the lower the better, and below 0.
+      rank = """
+        CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM momentText WHERE momentText MATCH ? LIMIT ?)) > ?
+          THEN -1 ELSE momentText.rank END * weight,
+        """
+      let most = Int64(query.mostRanked)
+      values += [.text(pattern), .integer(most + 1), .integer(most)]
+    }
+    values.append(.integer(Int64(query.limit)))
     let filter = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
     return try hits(
       """
       FROM \(source) JOIN session ON session.number = moment.session \(filter)
-      ORDER BY \(rank)at DESC, session.id DESC, kind, moment.words LIMIT ?
+      ORDER BY \(rank) at DESC, session.id DESC, kind, moment.words LIMIT ?
       """, values, query: query.words)
   }
 

@@ -165,6 +165,26 @@ import Testing
     #expect(try await index.search(SearchQuery(words: "crash")).map(\.kind) == ["marker", "window", "warning"])
   }
 
+  @Test func ofWordsThatAreEverywhereTheLastMomentsComeFirst() async throws {
+    for number in 0..<3 {
+      // The fewer other words, the better it fits.
+      let title = "Report" + String(repeating: " of the year", count: number)
+      try archive.add(number, [event(1, .focus, window(1, title, "Calc"))])
+    }
+    try archive.add(
+      3, title: "The report that a person named so, in many words", [event(1, .focus, window(1, "x", "y"))])
+    let index = try await archive.index()
+    func found(_ mostRanked: Int) async throws -> [String] {
+      var query = SearchQuery(words: "report")
+      query.mostRanked = mostRanked
+      return try await index.search(query).map { $0.kind == "session" ? "named" : "\($0.snippet.count)" }
+    }
+    let lengths = (0..<3).map { "\("Report (Calc)".count + $0 * " of the year".count)" }
+    // What a person wrote comes first all the same.
+    #expect(try await found(4).suffix(3) == lengths)
+    #expect(try await found(3) == ["named"] + lengths.reversed())
+  }
+
   @Test func aLongTitleIsCutAroundTheWord() async throws {
     let title = String(repeating: "lorem ", count: 12_000) + "needle" + String(repeating: " ipsum", count: 12_000)
     try archive.add(0, [event(0, .focus, window(1, title))])

@@ -7,8 +7,9 @@ package struct SearchCommand: CommandDeclaration {
     commandName: "search",
     abstract: "Find the moments at which words were in a window's title, a title, a tag or a note.",
     discussion: """
-      A moment is found when all the words are in it; the last may be the beginning of a word. Each hit is printed \
-      with the command that replays it.
+      A moment is found when all the words are in it; the last may be the beginning of a word. What fits best comes first, \
+      and what a person wrote counts for more; of words that over 20,000 moments have, the newest come first. Each hit is \
+      printed with the command that replays it.
 
       A WHEN is RFC 3339 (2026-11-30T14:03:22Z), a date (2026-11-30), a date and a time (2026-11-30 14:03), or how long \
       ago (90m, 2h, 3d).
