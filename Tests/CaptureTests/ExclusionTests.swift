@@ -162,6 +162,68 @@ import Threading
     #expect(!log.all.contains { $0.window?.title.contains("Dialog") == true })
   }
 
+  /// What a window was that came and went between two looks cannot be known: its dialog may be one of those excluded.
+  @Test func aDialogWhoseWindowWentUnseenIsExcluded() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let ground = try PatternClient(on: display, ["color", "--color", "102030", "--title", "The ground"])
+    var grabber = try grabber(.display, on: display, [.className("vault")])
+    _ = try grabber.next("the ground") { Set($0.pixels) == [0x102030] }
+    let client = try PatternClient(
+      on: display, ["color", "--color", "FF00FF", "--class", "Vault", "--geometry", "60x60+10+10"])
+    let dialog = try PatternClient(
+      on: display,
+      [
+        "color", "--color", "FF00FF", "--geometry", "50x50+200+100", "--title", "Dialog", "--transient-for",
+        "0x\(String(client.window, radix: 16))",
+      ])
+    try client.tell("quit")
+    let place = PixelRect(x: 200, y: 100, width: 50, height: 50)
+    for _ in 0..<3 {
+      try dialog.tell("color FF00FF")
+      try ground.tell("color 102030")
+      let colors = try grabber.next("the dialog's place") { _ in true }.colors(in: place)
+      #expect(colors == [0])
+    }
+    let log = Log()
+    let source = try WindowEventSource(
+      display: display.name, epoch: MonotonicClock.now(), exclusions: [.className("vault")], emit: { log.add($0) })
+    try waitUntil("the ground is told of") { log.all.contains { $0.window?.title == "The ground" } }
+    try dialog.tell("title Dialog again")
+    try dialog.tell("focus")
+    try ground.tell("title Other ground")
+    try ground.tell("focus")
+    try waitUntil("the ground's other title") { log.all.contains { $0.window?.title == "Other ground" } }
+    source.stop()
+    #expect(!log.all.contains { $0.window?.title.contains("Dialog") == true })
+  }
+
+  /// A dialog that was shown stays so when the window it belongs to closes.
+  @Test func aDialogThatOutlivesAnotherWindowIsShownStill() throws {
+    let display = try VirtualDisplay(size: "320x200")
+    let log = Log()
+    let client = try PatternClient(on: display, ["color", "--title", "Owner", "--geometry", "60x60+10+10"])
+    let dialog = try PatternClient(
+      on: display,
+      [
+        "color", "--color", "00FF00", "--geometry", "50x50+200+100", "--title", "Dialog", "--transient-for",
+        "0x\(String(client.window, radix: 16))",
+      ])
+    let source = try WindowEventSource(
+      display: display.name, epoch: MonotonicClock.now(), exclusions: [.className("vault")], emit: { log.add($0) })
+    var grabber = try grabber(.display, on: display, [.className("vault")])
+    let place = PixelRect(x: 200, y: 100, width: 50, height: 50)
+    _ = try grabber.next("the dialog") { $0.colors(in: place) == [0x00FF00] }
+    try waitUntil("the dialog is told of") { log.all.contains { $0.window?.title == "Dialog" } }
+    try client.tell("quit")
+    try waitUntil("the owner is gone") { log.all.contains { $0.kind == .closed && $0.window?.title == "Owner" } }
+    try dialog.tell("focus")
+    try dialog.tell("title Dialog again")
+    try waitUntil("its new title") { log.all.contains { $0.window?.title == "Dialog again" } }
+    try dialog.tell("color 0000FF")
+    _ = try grabber.next("what it shows then") { $0.colors(in: place) == [0x0000FF] }
+    source.stop()
+  }
+
   /// Openings, moves and closings at times that nothing aligns with the grabs, over a ground that changes all the time.
   @Test(arguments: [(false, false), (true, false), (false, true), (true, true)])
   func noFrameShowsWhatIsExcluded(managed: Bool, composited: Bool) throws {

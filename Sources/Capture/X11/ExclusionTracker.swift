@@ -155,6 +155,8 @@ struct ExclusionTracker: ~Copyable {
     if let before = known.removeValue(forKey: window) {
       leave(before)
       departed.formUnion(before.clients)
+      // One that went before it was looked at may have been excluded.
+      if before.isExcluded != false { departed.insert(window) }
     }
     unsure.remove(window)
     doubtful.remove(window)

@@ -85,8 +85,8 @@ struct WindowWatcher {
       connection.select(events.reduce(0) { $0 | $1.rawValue }, on: window)
       // Read after the selection: a later change makes an event.
       guard let info = connection.info(of: window) else { continue }
-      known[window] = info
       if isExcluded(info) { hidden.insert(window) } else { emit(.opened, info) }
+      known[window] = info
     }
   }
 
@@ -110,12 +110,16 @@ struct WindowWatcher {
   private func isExcluded(_ window: WindowInfo) -> Bool {
     if matchers.isEmpty { return false }
     if matchers.contains(where: { $0.matches(window, on: connection) }) { return true }
-    guard let owner = connection.words("WM_TRANSIENT_FOR", of: window.id).first, owner != connection.root else {
+    guard let owner = connection.words("WM_TRANSIENT_FOR", of: window.id).first, ![0, connection.root].contains(owner)
+    else {
       // One that has gone by now may have named it.
       return connection.windowState(window.id) == nil
     }
     if hidden.contains(owner) || departed.contains(owner) { return true }
-    guard let info = connection.info(of: owner) else { return false }
+    guard let info = connection.info(of: owner) else {
+      // The owner has gone, maybe before it was looked at: only a window that was told of is told of still.
+      return known[window.id] == nil || hidden.contains(window.id)
+    }
     return matchers.contains { $0.matches(info, on: connection) }
   }
 
