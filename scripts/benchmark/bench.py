@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,9 @@ import time
 
 import endings
 import measures
-from peers import PEERS, Recorder
+from peers import PEERS
+from tables import show
+from verdicts import line, verdicts
 from workloads import WORKLOADS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,6 +31,9 @@ BIN = f"{ROOT}/.build/release"
 # Table one of the comparison: the same for all.
 SAME = {"preset": "ultrafast", "crf": 23}
 DEFAULTS = {"preset": None, "crf": None}
+# Seconds from a file's first bytes until what a second costs is measured: starting and ending are told apart, by what they
+# cost once.
+SETTLING = 1
 
 
 def wait_for(what, condition, seconds=60):
@@ -113,15 +117,17 @@ def run(peer_class, workload_name, settings, layout, seconds, work, judge):
     workload = Workload(workload_name, settings["fps"], layout, environment, folder)
     try:
         peer = peer_class(settings, folder, environment)
-        server_before, began = measures.cpu_of(display.server.pid), time.monotonic_ns()
+        began = time.monotonic_ns()
         peer.start()
         wait_for(f"{peer.name}'s file", lambda: peer.file() and os.path.exists(peer.file()) and os.path.getsize(peer.file()))
+        time.sleep(SETTLING)
+        before = measures.Reading([peer.process.pid, display.server.pid])
         time.sleep(seconds)
         stopped = time.monotonic_ns()
+        cpu, server = measures.Reading([peer.process.pid, display.server.pid]).rates(since=before)
         peer.stop()
-        cpu, memory = measures.finish(peer.process)
+        whole, memory = measures.finish(peer.process)
         ended = time.monotonic_ns()
-        server = measures.cpu_of(display.server.pid) - server_before
         drawn = workload.drawn()
     finally:
         workload.close()
@@ -131,7 +137,7 @@ def run(peer_class, workload_name, settings, layout, seconds, work, judge):
     if not file or not os.path.exists(file):
         with open(f"{folder}/log") as log:
             sys.exit(f"bench: {peer.name} left no file:\n{log.read()}")
-    result = {"cpu": cpu / recorded, "server": server / recorded, "memory_mib": memory,
+    result = {"cpu": cpu, "once": whole - cpu * recorded, "server": server, "memory_mib": memory,
               "stop_ms": (ended - stopped) / 1e6, "bytes": os.path.getsize(file) / recorded}
     if grabbed := peer.first_grab():
         result["grab_ms"] = (grabbed - began) / 1e6
@@ -160,11 +166,6 @@ def draw_reference(name, settings, layout, folder, numbers, work):
         display.close()
 
 
-def median(runs, key):
-    values = [one[key] for one in runs if one.get(key) is not None]
-    return statistics.median(values) if values else None
-
-
 def compare(table, workload, size, fps, seconds, count, layout, work, sound=None):
     settings = (SAME if table != "default" else DEFAULTS) | {"size": size, "fps": fps, "bin": BIN, "sound": sound}
     runs = {peer.name: [] for peer in PEERS}
@@ -176,68 +177,11 @@ def compare(table, workload, size, fps, seconds, count, layout, work, sound=None
     return {"table": table, "workload": workload, "size": size, "fps": fps, "seconds": seconds, "runs": runs}
 
 
-COLUMNS = [("cpu", "CPU s/s", "{:.3f}"), ("server", "server", "{:.3f}"), ("memory_mib", "MiB", "{:.0f}"),
-           ("missing", "missing", "{:.0f}"), ("repeated", "twice", "{:.0f}"), ("stamp_error_ms", "stamps ms", "{:.1f}"),
-           ("start_ms", "start ms", "{:.0f}"), ("grab_ms", "grab ms", "{:.0f}"), ("stop_ms", "stop ms", "{:.0f}"), ("bytes", "kB/s", "{:.1f}"),
-           ("ssim", "SSIM", "{:.4f}"), ("words", "words", "{:.0%}")]
-
-
-def show(result):
-    print(f"\n{result['workload']}, {result['size']} at {result['fps']} fps, table \"{result['table']}\"; medians of "
-          f"{len(next(iter(result['runs'].values())))} runs of {result['seconds']} s")
-    print(f"{'':10}" + "".join(f"{title:>11}" for _, title, _ in COLUMNS) + f"{'CPU ratio':>11}")
-    ours = median(result["runs"]["recorder"], "cpu")
-    for name, runs in result["runs"].items():
-        cells = []
-        for key, _, form in COLUMNS:
-            value = median(runs, key)
-            cells.append("" if value is None else form.format(value / 1000 if key == "bytes" else value))
-        cells.append(f"{median(runs, 'cpu') / max(ours, 0.0005):.1f}x")
-        print(f"{name:10}" + "".join(f"{cell:>11}" for cell in cells))
-
-
-# What must hold in table one at 1080p30: how many times the processor time of ours each peer takes.
-BOUNDS = {"ffmpeg": {"static": 20, "office": 4, "terminal": 1.9, "motion": 1.4},
-          "ssr": {"static": 20, "office": 2.2, "terminal": 1.25, "motion": 1.0}}
-GOALS = {"ffmpeg": {"static": 90, "office": 4.8, "terminal": 2.1, "motion": 1.5},
-         "ssr": {"static": 50, "office": 2.6, "terminal": 1.3, "motion": 1.0}}
-
-
-def line(what, value, bound, holds):
-    """Tells one thing that must hold: what was measured, and whether it holds."""
-    print(f"{'held  ' if holds else 'NOT   '} {what}: {value} ({bound})")
-
-
-def verdicts(results):
-    """One line for each thing that must hold."""
-    print("\nWhat must hold:")
-    for result in results:
-        runs, size, workload = result["runs"], result["size"], result["workload"]
-        ours = runs[Recorder.name]
-        name = f"{workload} {size}@{result['fps']}"
-        if result["table"] == "same" and size == "1920x1080" and result["fps"] == 30:
-            for peer, bounds in BOUNDS.items():
-                if workload in bounds:
-                    ratio = median(runs[peer], "cpu") / max(median(ours, "cpu"), 0.0005)
-                    line(f"{name}, processor time of {peer} to ours", f"{ratio:.2f}x",
-                         f"{bounds[workload]}x, goal {GOALS[peer][workload]}x", ratio >= bounds[workload])
-            smaller = min(median(runs[peer], "bytes") for peer in BOUNDS)
-            share = median(ours, "bytes") / smaller
-            line(f"{name}, file to the smaller peer's", f"{share:.2f}x", "at most 1.1x", share <= 1.1)
-            line(f"{name}, peak memory", f"{median(ours, 'memory_mib'):.0f} MiB", "at most 100 MiB",
-                 median(ours, "memory_mib") <= 100)
-            for key, what in (("grab_ms", "first frame after process start"), ("stop_ms", "stop to exit")):
-                line(f"{name}, {what}", f"{median(ours, key):.0f} ms", "at most 100 ms", median(ours, key) <= 100)
-        if result["table"] == "same" and median(ours, "missing") is not None:
-            peers = min(median(runs[peer], "missing") for peer in BOUNDS)
-            line(f"{name}, frames missing", f"{median(ours, 'missing'):.0f}", f"a peer has {peers:.0f}",
-                 peers > 0 or median(ours, "missing") == 0)
-        if result["table"] == "default" and workload in ("terminal", "motion"):
-            ratio = median(runs["ssr"], "cpu") / max(median(ours, "cpu"), 0.0005)
-            goal = {"terminal": 2.0, "motion": 1.5}[workload]
-            line(f"{name}, SimpleScreenRecorder's default to ours", f"{ratio:.2f}x", f"goal {goal}x", ratio >= goal)
-            mine, theirs = median(ours, "ssim"), median(runs["ssr"], "ssim")
-            line(f"{name}, SSIM", f"{mine:.4f}", f"SimpleScreenRecorder {theirs:.4f}", mine >= theirs)
+def processor():
+    """The processor's name, as the kernel tells it."""
+    with open("/proc/cpuinfo") as file:
+        names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def main():
@@ -249,7 +193,7 @@ def main():
     parser.add_argument("--runs", type=int)
     parser.add_argument("--output", help="where the raw figures go, as JSON")
     options = parser.parse_args()
-    seconds = options.seconds or (4 if options.quick else 7)
+    seconds = options.seconds or (4 if options.quick else 6)
     count = options.runs or (1 if options.quick else 5)
     layout = json.loads(subprocess.run([f"{BIN}/test-pattern", "layout"], stdout=subprocess.PIPE, check=True).stdout)
     names = options.workload or list(WORKLOADS)
@@ -279,7 +223,7 @@ def main():
     output = options.output or f"{ROOT}/bench-results/{datetime.datetime.now():%Y%m%dT%H%M%S}.json"
     os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
     with open(output, "w") as file:
-        json.dump({"date": datetime.date.today().isoformat(), "machine": platform.processor() or platform.machine(),
+        json.dump({"date": datetime.date.today().isoformat(), "machine": processor(),
                    "cores": os.cpu_count(), "results": results}, file, indent=1)
     print(f"\nRaw figures: {output}")
 

@@ -5,7 +5,7 @@
 import json
 import sys
 
-from bench import COLUMNS, median
+from tables import COLUMNS, median
 
 
 def main():
