@@ -89,9 +89,10 @@ enum EncoderOpening {
     context.pointee.max_b_frames = 0
     context.pointee.thread_type = FF_THREAD_SLICE
     context.pointee.thread_count = Int32(clamping: settings.threads)
-    // The caller forces keyframes by time, sooner than this. FFV1 takes no such wish, so all of its frames are ones.
+    // The caller forces keyframes, sooner than this; x264 allows no shortest distance beyond half of it. FFV1 takes no such
+    // wish, so all of its frames are ones.
     context.pointee.gop_size =
-      context.pointee.codec_id == AV_CODEC_ID_FFV1 ? 1 : Int32(clamping: 10 * settings.framesPerSecond)
+      context.pointee.codec_id == AV_CODEC_ID_FFV1 ? 1 : Int32(clamping: 4 * VideoOptions.keyframeDistance)
     // Where x264 finds a scene's beginning and codes it intra anyway, a seek can use it, too.
     context.pointee.keyint_min = 1
     // What libyuv makes of a screen, which shows sRGB: BT.601 in limited range, chroma in the middle of its 2x2 pixels.

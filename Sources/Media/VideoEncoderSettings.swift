@@ -34,10 +34,10 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     pixelFormat = options.lossless || options.codec == "libx264rgb" ? .bgr0 : options.pixelFormat
     if codec == "libx264", pixelFormat == .bgr0 { codec = "libx264rgb" }
     size = Self.encodedSize(for: picture)
+    guard codec.hasPrefix("libx264") else { return }
+    isPaced = Self.quickPresets.contains(preset)
     // Who names a preset gets it as it is.
-    guard let quality = options.quality, preset == quality.preset, codec.hasPrefix("libx264") else { return }
-    parameters = quality.parameters
-    isPaced = true
+    if let quality = options.quality, preset == quality.preset { parameters = quality.parameters }
   }
 
   /// The same settings for a picture of `picture` pixels.
@@ -55,6 +55,9 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     let oneThread = 1920 * 1080 * 30
     return max(1, min(Self.processors, (size.area * framesPerSecond + oneThread - 1) / oneThread))
   }
+
+  /// x264's presets with which it does.
+  private static let quickPresets: Set<String> = ["ultrafast", "superfast", "veryfast"]
 
   private static let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
 

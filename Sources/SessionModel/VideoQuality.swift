@@ -39,13 +39,17 @@ package enum VideoQuality: String, Codable, Sendable, CaseIterable {
   package var parameters: String? {
     switch self {
     case .fast, .lossless: nil
-    case .balanced: "scenecut=40:min-keyint=150"
+    case .balanced: "scenecut=40:min-keyint=\(VideoOptions.keyframeDistance)"
     case .small: "ref=3"
     }
   }
 }
 
 extension VideoOptions {
+  /// After so many frames one is made a keyframe, so that a seek never decodes more than that: x264's own default, and a
+  /// quarter of a second's decoding at 1080p. Each keyframe of a moving screen takes as much disk as seconds of it.
+  package static let keyframeDistance = 250
+
   /// Sets all that `quality` stands for.
   package mutating func take(_ quality: VideoQuality) {
     (self.quality, lossless) = (quality, quality == .lossless)

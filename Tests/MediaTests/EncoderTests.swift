@@ -123,6 +123,27 @@ import Testing
     for (shot, screen) in zip(shots, screens) { #expect(shot.screen.difference(from: screen) == 0) }
   }
 
+  /// A quick preset needs one processor for a screen of this size, and a picture in one piece is smaller.
+  @Test(arguments: ["ultrafast", "superfast", "veryfast"])
+  func aQuickPresetMakesOneSlice(_ preset: String) throws {
+    var options = VideoOptions()
+    options.preset = preset
+    var encoder = try VideoEncoder(VideoEncoderSettings(options, picture: PixelSize(width: 1920, height: 1080)))
+    let picture = try encoder.makePicture()
+    var slices = 0
+    try encoder.encode(picture, at: Timestamp(nanoseconds: 0), keyframe: true) { packet in
+      packet.withBytes { bytes in
+        // Units with their length before them, in four bytes; 5 is a part of a keyframe (H.264, 7.4.1).
+        var start = 0
+        while start + 4 < bytes.count {
+          if bytes[start + 4] & 0x1F == 5 { slices += 1 }
+          start += 4 + bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        }
+      }
+    }
+    #expect(slices == 1)
+  }
+
   @Test func keyframesComeWhereTheyAreForced() throws {
     let folder = try TemporaryFolder()
     let grey = Screen(size) { x, _ in x < 32 ? 0x404040 : 0x808080 }

@@ -27,12 +27,17 @@ struct ScriptedSource: ~Copyable, VideoSource {
   private let control: PipelineControl
   private let end: Int64
   private let pixels: UnsafeMutablePointer<UInt32>
+  /// Told of each frame that is encoded.
+  private let encoded: BoundedQueue<Bool>?
   private var position = 0
   private var isGrabbed = false
 
-  /// Plays `steps`, then stops the recording at `end` (ns since the epoch).
-  init(size: PixelSize, steps: [Step], end: Int64, control: PipelineControl) {
-    (self.size, self.steps, self.end, self.control) = (size, steps, end, control)
+  /// Plays `steps`, then stops the recording at `end` (ns since the epoch). With `encoded` each frame waits until the one
+  /// before is encoded, so that none is dropped.
+  init(
+    size: PixelSize, steps: [Step], end: Int64, control: PipelineControl, encoded: BoundedQueue<Bool>? = nil
+  ) {
+    (self.size, self.steps, self.end, self.control, self.encoded) = (size, steps, end, control, encoded)
     pixels = .allocate(capacity: size.area)
     pixels.initialize(repeating: 0, count: size.area)
   }
@@ -40,6 +45,7 @@ struct ScriptedSource: ~Copyable, VideoSource {
   deinit { pixels.deallocate() }
 
   mutating func wait(until deadline: Int64) throws(RecorderError) -> Wake {
+    if isGrabbed { _ = encoded?.pop() }
     isGrabbed = false
     guard position < steps.count else {
       isGrabbed = true
@@ -209,7 +215,8 @@ struct VideoPipelineTests {
 
   /// Runs `steps` through both threads and returns the packets, and the counts of frames and drops.
   private func run(
-    _ steps: [ScriptedSource.Step], end: Int64, packetCapacity: Int = 1000, readAtOnce: Bool = true
+    _ steps: [ScriptedSource.Step], end: Int64, packetCapacity: Int = 1000, readAtOnce: Bool = true,
+    isPaced: Bool = false
   ) throws -> (packets: [Seen], frames: Int, dropped: Int, failure: RecorderError?) {
     var options = VideoOptions()
     options.preset = "ultrafast"
@@ -218,9 +225,10 @@ struct VideoPipelineTests {
     let control = try PipelineControl(epoch: MonotonicClock.now())
     let packets = BoundedQueue<MuxItem>(capacity: packetCapacity)
     let pipeline = try VideoPipeline(settings, sizes: PictureSizes(size), control: control, packets: packets)
+    let encoded = isPaced ? BoundedQueue<Bool>(capacity: 1) : nil
     try pipeline.start(
       source: { () throws(RecorderError) in
-        ScriptedSource(size: size, steps: steps, end: end, control: control)
+        ScriptedSource(size: size, steps: steps, end: end, control: control, encoded: encoded)
       })
     let seen = Mutex<[Seen]>([])
     let reader = { @Sendable in
@@ -228,6 +236,8 @@ struct VideoPipelineTests {
         let packet = Seen(
           milliseconds: (item.packet.pts.nanoseconds + 500_000) / 1_000_000, keyframe: item.packet.isKeyframe)
         seen.withLock { $0.append(packet) }
+        // The last one repeats what nobody waits for.
+        if packet.milliseconds < end / 1_000_000 { _ = encoded?.push(true) }
       }
     }
     if !readAtOnce {
@@ -235,6 +245,7 @@ struct VideoPipelineTests {
       while control.stopRequested == nil { sched_yield() }
     }
     let thread = try WorkerThread(name: "reader", body: reader)
+    if isPaced { while control.stopRequested == nil { sched_yield() } }
     #expect(pipeline.finish() == nil)
     packets.close()
     thread.join()
@@ -244,19 +255,21 @@ struct VideoPipelineTests {
     )
   }
 
-  @Test func keyframesComeWithTheFirstFrameFiveSecondsOn() throws {
-    let times: [Double] = [0.024, 1, 4.9, 5.023, 5.024, 9, 10.1, 60, 60.1]
+  @Test func keyframesComeWithTheFirstFrameTenSecondsOn() throws {
+    let times: [Double] = [0.024, 1, 9.9, 10.023, 10.024, 19, 20.1, 60, 60.1]
     let result = try run(
-      times.map { .change(at: Int64($0 * 1e9)) }, end: 61 * Self.second)
-    // Slower than the pool can fill up: the script waits for nobody, so frames may be dropped, never reordered.
-    #expect(result.frames + result.dropped == times.count)
-    let keyframes = result.packets.filter(\.keyframe).map(\.milliseconds)
-    var expected: [Int64] = []
-    for packet in result.packets.dropLast() where packet.milliseconds - (expected.last ?? -5000) >= 5000 {
-      expected.append(packet.milliseconds)
-    }
-    #expect(keyframes == expected)
+      times.map { .change(at: Int64($0 * 1e9)) }, end: 61 * Self.second, isPaced: true)
+    #expect(result.packets.filter(\.keyframe).map(\.milliseconds) == [24, 10_024, 20_100, 60_000])
+    #expect(result.packets.count == times.count + 1)
     #expect(result.packets.last == Seen(milliseconds: 61_000, keyframe: false))
+  }
+
+  /// However many frames a second there are: a seek decodes no more than these.
+  @Test func keyframesComeAfterTwoHundredAndFiftyFrames() throws {
+    let steps = (0..<600).map { ScriptedSource.Step.change(at: Int64($0) * 5_000_000) }
+    let result = try run(steps, end: 4 * Self.second, isPaced: true)
+    #expect(result.packets.count == 601)
+    #expect(result.packets.indices.filter { result.packets[$0].keyframe } == [0, 250, 500])
   }
 
   @Test func theLastFrameIsRepeatedAtTheStop() throws {
@@ -268,9 +281,9 @@ struct VideoPipelineTests {
   }
 
   @Test func aChangeThatIsNotDueYetAtTheStopIsTheLastFrame() throws {
-    let result = try run([.change(at: 24_000_000), .pending], end: 9 * Self.second)
+    let result = try run([.change(at: 24_000_000), .pending], end: 11 * Self.second)
     #expect(
-      result.packets == [Seen(milliseconds: 24, keyframe: true), Seen(milliseconds: 9000, keyframe: true)])
+      result.packets == [Seen(milliseconds: 24, keyframe: true), Seen(milliseconds: 11_000, keyframe: true)])
     #expect(result.frames == 2)
   }
 

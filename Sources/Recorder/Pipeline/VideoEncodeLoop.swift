@@ -173,8 +173,9 @@ struct VideoEncodeLoop: ~Copyable {
 enum VideoTiming {
   /// The container counts milliseconds: two frames are at least one apart.
   static let tick: Int64 = 1_000_000
-  /// After so long a frame is made a keyframe, so that a seek never decodes more than that.
-  static let keyframeInterval: Int64 = 5_000_000_000
+  /// After so long a frame is made a keyframe where fewer than `VideoOptions.keyframeDistance` came: what a player decodes
+  /// from when a keyframe was damaged lies no further back.
+  static let keyframeInterval: Int64 = 10_000_000_000
   /// The same while the capture is held, where it is also how exactly a stretch can be cut, and what a still screen costs:
   /// a whole picture each time.
   static let heldKeyframeInterval: Int64 = 2_000_000_000

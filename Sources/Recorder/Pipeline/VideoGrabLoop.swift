@@ -36,6 +36,8 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
   let filled: BoundedQueue<EncodeJob>
   private var lastTime: Timestamp
   private var lastKeyframe = Self.never
+  /// Frames since then.
+  private var framesAfterKeyframe = 0
   /// When to see that the other threads are looked after, in monotonic ns.
   private var nextRound: Int64 = 0
   /// Whether the source has answered: only then does the thread give signs of life.
@@ -193,8 +195,10 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
       _ = free.push(picture)
       return
     }
-    let keyframe = time - lastKeyframe >= VideoTiming.keyframeInterval
-    if keyframe { lastKeyframe = time }
+    framesAfterKeyframe += 1
+    let keyframe =
+      framesAfterKeyframe >= VideoOptions.keyframeDistance || time - lastKeyframe >= VideoTiming.keyframeInterval
+    if keyframe { (lastKeyframe, framesAfterKeyframe) = (time, 0) }
     let startsSegment = keyframe && control.splits.take()
     lastTime = time
     control.frames.add(1, ordering: .relaxed)
