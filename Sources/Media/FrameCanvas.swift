@@ -17,6 +17,7 @@ package struct FrameCanvas: ~Copyable {
   private var clean: Picture
   private var planes: PixelPlanes
   private var patch: PointerPatch
+  private var history = RenderHistory()
 
   /// Makes a black canvas.
   /// - Parameters:
@@ -68,6 +69,7 @@ package struct FrameCanvas: ~Copyable {
     guard let planes = black.planes else { throw outOfMemory("a canvas") }
     clean = black
     self.planes = planes
+    history = RenderHistory()
     (source, content) = (size, Self.place(of: size, in: picture, enlarges))
   }
 
@@ -90,9 +92,11 @@ package struct FrameCanvas: ~Copyable {
     guard !rect.isEmpty else { return }
     let start = pixels.assumingMemoryBound(to: UInt8.self) + rect.y * bytesPerRow + rect.x * 4
     planes.at(x: rect.x, y: rect.y).convert(from: start, bytesPerRow: bytesPerRow, size: rect.size)
+    history.note(rect)
   }
 
-  /// Copies the canvas into `picture`, scaled where sizes differ, with the pointer over it; the canvas stays clean.
+  /// Copies the canvas into `picture`, scaled where sizes differ, with the pointer over it; the canvas stays clean. What the
+  /// picture holds already, of an earlier time, is left as it is.
   /// - Parameters:
   ///   - target: one of the encoder's pictures.
   ///   - pointer: the pointer over the source as it was last updated; nil draws none.
@@ -100,13 +104,18 @@ package struct FrameCanvas: ~Copyable {
     guard let output = target.planes, output.format == planes.format, target.size == settings.size else {
       preconditionFailure("the picture is another encoder's")
     }
-    if content.size != picture { output.fillBlack(settings.size) }
     let inside = output.at(x: content.x, y: content.y)
     let blended = pointer.flatMap { overlay in patch.blend(overlay, source: source) }
     if content.size == source {
-      planes.copy(to: inside, size: source)
+      if let parts = history.parts(since: target.stamp) {
+        for part in parts { planes.at(x: part.x, y: part.y).copy(to: inside.at(x: part.x, y: part.y), size: part.size) }
+      } else {
+        if content.size != picture { output.fillBlack(settings.size) }
+        planes.copy(to: inside, size: source)
+      }
       if let blended { patch.convert(to: inside, rect: blended) }
     } else {
+      if content.size != picture { output.fillBlack(settings.size) }
       // Drawn into the canvas for the time of the scaling, then taken off again.
       if let blended { patch.convert(to: planes, rect: blended) }
       planes.scale(source, to: content.size, of: inside)
@@ -115,6 +124,7 @@ package struct FrameCanvas: ~Copyable {
       }
     }
     output.repeatEdge(of: picture, to: settings.size)
+    target.stamp = history.close(pointer: blended)
   }
 }
 

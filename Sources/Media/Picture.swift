@@ -64,6 +64,11 @@ package struct Picture: ~Copyable {
   package var time: Timestamp {
     Timestamp(nanoseconds: frame.pointee.pts == recorder_no_pts ? 0 : frame.pointee.pts)
   }
+  /// Says what it was last rendered with (`RenderHistory`); 0 is unknown.
+  var stamp: Int {
+    get { Int(bitPattern: frame.pointee.opaque) }
+    nonmutating set { frame.pointee.opaque = UnsafeMutableRawPointer(bitPattern: newValue) }
+  }
   /// Where the pixels are; nil in a format that this program only decodes.
   var planes: PixelPlanes? { PixelPlanes(frame) }
 }
