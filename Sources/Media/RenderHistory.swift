@@ -15,7 +15,7 @@ struct RenderHistory: ~Copyable {
   }
 
   private static let nothing = PixelRect(x: 0, y: 0, width: 0, height: 0)
-  /// Twice as many as the encoder and the grab thread have pictures in turn.
+  /// More than twice as many as the encoder and the grab thread have pictures in turn.
   private static let length = 8
   /// Parts that are told apart: twice as many as a grab has. More are taken together.
   private static let mostParts = 64

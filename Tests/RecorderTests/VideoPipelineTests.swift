@@ -14,6 +14,8 @@ struct ScriptedSource: ~Copyable, VideoSource {
   enum Step: Sendable {
     /// A change at that time.
     case change(at: Int64)
+    /// Changes, one after the other, until so many frames were taken; given up after ten seconds.
+    case changes(frames: Int)
     /// A wake-up that turns out to be none.
     case nothing
     /// The source is lost.
@@ -47,6 +49,11 @@ struct ScriptedSource: ~Copyable, VideoSource {
   mutating func wait(until deadline: Int64) throws(RecorderError) -> Wake {
     if isGrabbed { _ = encoded?.pop() }
     isGrabbed = false
+    if position > 0, case .changes(let frames) = steps[position - 1],
+      control.frames.load(ordering: .relaxed) < frames, MonotonicClock.now() - control.epoch < 10_000_000_000
+    {
+      return .changed
+    }
     guard position < steps.count else {
       isGrabbed = true
       control.stop(at: control.epoch + end)
@@ -67,6 +74,7 @@ struct ScriptedSource: ~Copyable, VideoSource {
     let time: Int64
     switch steps[position - 1] {
     case .change(let moment): time = moment
+    case .changes: time = 1_000_000
     case .pending: time = end + 1_000_000
     default: return false
     }
@@ -303,11 +311,19 @@ struct VideoPipelineTests {
     let steps = (1...200).map { ScriptedSource.Step.change(at: Int64($0) * 10_000_000) }
     let result = try run(steps, end: 3 * Self.second, packetCapacity: 1, readAtOnce: false)
     #expect(result.frames + result.dropped == 200)
-    // One packet waits, one is held up on its way, and four pictures are all there are.
-    #expect(result.frames <= 2 + VideoEncodeLoop.pictures)
+    // One packet waits, and the next is held up on its way: its picture and the others are all there are.
+    #expect(result.frames <= 1 + VideoEncodeLoop.pictures)
     #expect(result.frames >= VideoEncodeLoop.pictures)
     #expect(result.packets.count == result.frames + 1)
     #expect(result.packets.last?.milliseconds == 3000)
+  }
+
+  /// The encoder is at a picture, and all the others can be filled: none is kept from the grab thread.
+  @Test func allOtherPicturesCanBeFilledWhileOneIsEncoded() throws {
+    let most = 1 + VideoEncodeLoop.pictures
+    let result = try run([.changes(frames: most)], end: Self.second, packetCapacity: 1, readAtOnce: false)
+    #expect(result.frames == most)
+    #expect(result.packets.count == most + 1)
   }
 
   /// Its packets go nowhere, which is a hang as good as any.

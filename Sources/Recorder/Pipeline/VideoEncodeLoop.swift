@@ -54,8 +54,8 @@ struct VideoEncodeLoop: ~Copyable {
   private var last: EncodeJob?
   private var lastKeyframe = Timestamp.zero
 
-  /// Pictures in flight: one being filled, one waiting, one being encoded (DESIGN section 6), and the one kept back.
-  static var pictures: Int { 4 }
+  /// Pictures in flight: one being filled, one waiting, and one being encoded, or kept back once it is.
+  static var pictures: Int { 3 }
   /// The video's place in the file.
   static var stream: Int { 0 }
 
@@ -78,10 +78,11 @@ struct VideoEncodeLoop: ~Copyable {
       case .element(let job):
         control.encodingSince.store(MonotonicClock.now(), ordering: .relaxed)
         if job.size != encoding.format.size { try change(at: job.time) }
+        // This one is kept back from here on, so that the one before can be filled while it is encoded.
+        if let previous = last.take() { _ = free.tryPush(previous.picture) }
         try encode(job.picture, at: job.time, keyframe: job.keyframe, startsSegment: job.startsSegment)
         control.encodingSince.store(0, ordering: .relaxed)
         control.lastEncoded.store(job.time.nanoseconds, ordering: .relaxed)
-        if let previous = last.take() { _ = free.tryPush(previous.picture) }
         last = consume job
       case .timedOut: try refresh()
       case .closed: break loop
