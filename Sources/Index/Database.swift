@@ -1,5 +1,4 @@
 internal import CSQLite
-import Glibc
 import SessionModel
 import Threading
 
@@ -49,6 +48,8 @@ final class Database {
     recorder_set_option(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // A long query ends when the program is to end: the file is closed then, and need not be looked through for that.
     sqlite3_progress_handler(handle, Self.stepsBetweenLooks, { _ in EndingSignals.isAsked ? 1 : 0 }, nil)
+    // Without it the queries that use it fail, and say so.
+    _ = RowDigest.register(in: handle)
     // What was deleted is overwritten.
     sqlite3_exec(handle, "PRAGMA secure_delete = ON", nil, nil, nil)
   }
@@ -103,35 +104,20 @@ final class Database {
     try execute("BEGIN")
     defer { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     try execute(Schema.freshText)
-    guard try areSame(Schema.heldText, Schema.meantText) else {
+    guard try number(Schema.heldText) == number(Schema.meantText) else {
       throw .database(code: SQLITE_CORRUPT, message: "the full-text index is not that of the words")
     }
   }
 
-  /// Whether two queries that no cache of statements keeps give the same rows of integers and text.
-  private func areSame(_ left: String, _ right: String) throws(IndexError) -> Bool {
-    var (first, second) = (OpaquePointer?.none, OpaquePointer?.none)
-    defer {
-      sqlite3_finalize(first)
-      sqlite3_finalize(second)
-    }
-    for code in [
-      sqlite3_prepare_v2(handle, left, -1, &first, nil), sqlite3_prepare_v2(handle, right, -1, &second, nil),
-    ] where code != SQLITE_OK { throw failure(code) }
-    let columns = sqlite3_column_count(first)
-    while true {
-      let (code, other) = (sqlite3_step(first), sqlite3_step(second))
-      if code == SQLITE_DONE, other == SQLITE_DONE { return true }
-      for code in [code, other] where code != SQLITE_ROW && code != SQLITE_DONE { throw failure(code) }
-      guard code == other else { return false }
-      for column in 0..<columns {
-        let count = sqlite3_column_bytes(first, column)
-        guard count == sqlite3_column_bytes(second, column),
-          let bytes = sqlite3_column_blob(first, column), let others = sqlite3_column_blob(second, column),
-          memcmp(bytes, others, Int(count)) == 0
-        else { return false }
-      }
-    }
+  /// The number that a query gives which no cache of statements keeps.
+  private func number(_ sql: String) throws(IndexError) -> Int64 {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+    guard code == SQLITE_OK else { throw failure(code) }
+    let step = sqlite3_step(statement)
+    guard step == SQLITE_ROW else { throw failure(step) }
+    return sqlite3_column_int64(statement, 0)
   }
 
   /// Runs one statement with `values` bound to its parameters and gives each row to `row`.

@@ -62,17 +62,17 @@ enum Schema {
   static let checkText = "INSERT INTO momentText (momentText, rank) VALUES ('integrity-check', 1)"
 
   /// Makes the full-text index once more, of the same words, in the database that is attached as `fresh`, and two lists of
-  /// all that an index holds, in one order.
+  /// all that an index holds, in one order. How many words a moment has is left out: `checkText` counts them.
   static let freshText = """
     CREATE VIRTUAL TABLE fresh.again USING fts5 (
-      words, window, content = '', tokenize = 'unicode61 remove_diacritics 2'
+      words, window, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
     );
     INSERT INTO fresh.again (rowid, words, window) SELECT number, words, window FROM momentIndexed;
     CREATE VIRTUAL TABLE temp.held USING fts5vocab (main, momentText, instance);
     CREATE VIRTUAL TABLE temp.meant USING fts5vocab (fresh, again, instance);
     """
-  static let heldText = "SELECT term, doc, col, offset FROM held"
-  static let meantText = "SELECT term, doc, col, offset FROM meant"
+  static let heldText = "SELECT rowDigest(term, doc, col, offset) FROM held"
+  static let meantText = "SELECT rowDigest(term, doc, col, offset) FROM meant"
   static let dropFreshText = "DROP TABLE IF EXISTS temp.held; DROP TABLE IF EXISTS temp.meant"
 
   /// The version that this program reads and writes.
