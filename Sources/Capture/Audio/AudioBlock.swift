@@ -12,7 +12,8 @@ package struct AudioBlock: ~Copyable {
   /// sources ask for, in ns.
   package static let longestPause: Int64 = 100_000_000
 
-  /// The interleaved samples; room for `capacity`, of which `frames * format.channels` are in use.
+  /// The interleaved samples; room for `capacity`, of which `frames * format.channels` are in use and the others undefined:
+  /// what no sound was ever put into costs no memory.
   package let samples: UnsafeMutablePointer<Float>
   /// The shape of the sound as the device negotiated it.
   package var format = AudioFormat.mix
@@ -34,7 +35,6 @@ package struct AudioBlock: ~Copyable {
   /// Makes an empty block.
   package init() {
     samples = .allocate(capacity: Self.capacity)
-    samples.initialize(repeating: 0, count: Self.capacity)
   }
 
   deinit { samples.deallocate() }
