@@ -10,16 +10,9 @@ package struct PointerOverlay {
   package var x: Int
   /// Its top edge in pixels of the source; may be negative.
   package var y: Int
-  /// The source's first pixel: the clean BGRX picture that it is drawn over, 4 bytes a pixel.
-  package var pixels: UnsafeRawPointer
-  /// Bytes from one row of the source to the next.
-  package var bytesPerRow: Int
 
   /// Makes an overlay.
-  package init(
-    image: UnsafePointer<UInt32>, width: Int, height: Int, x: Int, y: Int, pixels: UnsafeRawPointer, bytesPerRow: Int
-  ) {
+  package init(image: UnsafePointer<UInt32>, width: Int, height: Int, x: Int, y: Int) {
     (self.image, self.width, self.height, self.x, self.y) = (image, width, height, x, y)
-    (self.pixels, self.bytesPerRow) = (pixels, bytesPerRow)
   }
 }

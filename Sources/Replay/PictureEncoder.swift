@@ -57,9 +57,9 @@ extension PictureEncoder {
   mutating func writeBlack(
     at time: Timestamp, isKeyframe: Bool, to writer: inout some PacketTarget & ~Copyable
   ) throws(RecorderError) {
-    var canvas = try FrameCanvas(source: size, settings: settings, picture: size)
+    let canvas = try FrameCanvas(source: size, settings: settings, picture: size)
     let black = try canvas.makePicture()
-    canvas.render(into: black, pointer: nil)
+    canvas.blacken(black)
     try encoder.encode(black, at: time, keyframe: isKeyframe) { packet in
       writer.write(packet, stream: 0, lasting: nil)
     }
@@ -95,7 +95,11 @@ struct PictureConversion: ~Copyable {
       try canvas.setSource(size)
     }
     try converter.convert(frame.picture, into: pixels, bytesPerRow: size.width * 4)
-    canvas.update(from: pixels, bytesPerRow: size.width * 4, rect: PixelRect(size))
-    canvas.render(into: target, pointer: nil)
+    withUnsafePointer(to: PixelRect(size)) { all in
+      canvas.render(
+        SourcePixels(pixels, bytesPerRow: size.width * 4), changed: UnsafeBufferPointer(start: all, count: 1),
+        pointer: nil,
+        into: target)
+    }
   }
 }

@@ -6,10 +6,22 @@ import Testing
 @Suite struct CanvasTests {
   private let size = PixelSize(width: 99, height: 71)
 
+  /// The source's memory, and what changed in it.
+  private struct DrawnSource {
+    var screen: Screen
+    var parts: [PixelRect] = []
+
+    /// Has the memory hold `screen`, and `rect` (nil: all) count as changed.
+    mutating func update(_ screen: Screen, rect: PixelRect? = nil) {
+      self.screen = screen
+      parts.append(rect ?? PixelRect(screen.size))
+    }
+  }
+
   /// Renders the canvas after each step, encodes and decodes: what a viewer sees.
   private func seen(
     _ source: PixelSize, picture: PixelSize? = nil, format: PixelFormat = .bgr0, enlarges: Bool = false,
-    _ steps: [(inout FrameCanvas) -> PointerOverlay?]
+    _ steps: [(inout DrawnSource) -> PointerOverlay?]
   ) throws -> [Screen] {
     var options = VideoOptions()
     options.lossless = format == .bgr0
@@ -23,9 +35,11 @@ import Testing
     var decoder = try VideoDecoder(encoder.stream)
     var converter = try PictureConverter(crop: picture, output: picture)
     var screens: [Screen] = []
+    var drawn = DrawnSource(screen: Screen(source) { _, _ in 0 })
     for (index, step) in steps.enumerated() {
-      let pointer = step(&canvas)
-      canvas.render(into: target, pointer: pointer)
+      drawn.parts = []
+      let pointer = step(&drawn)
+      canvas.render(drawn.screen, parts: drawn.parts, pointer: pointer, into: target)
       var packets: [PacketFacts] = []
       try encoder.encode(target, at: Timestamp(nanoseconds: Int64(index) * 1_000_000_000), keyframe: false) { packet in
         packets.append(PacketFacts(packet))
@@ -51,17 +65,20 @@ import Testing
     let screens = try seen(
       size,
       [
-        { canvas in
-          canvas.update(old)
-          canvas.update(new, rect: rect)
+        { drawn in
+          drawn.update(old)
           return nil
-        }
+        },
+        { drawn in
+          drawn.update(new, rect: rect)
+          return nil
+        },
       ])
     // Even sides: the rect is not widened.
     let expected = Screen(size) { x, y in
       rect.contains(PixelRect(x: x, y: y, width: 1, height: 1)) ? new.pixel(x, y) : old.pixel(x, y)
     }
-    #expect(screens[0].difference(from: expected) == 0)
+    #expect(screens[1].difference(from: expected) == 0)
   }
 
   @Test(arguments: [PixelFormat.yuv420p, .yuv444p])
@@ -70,24 +87,28 @@ import Testing
     let whole = try seen(
       size, format: format,
       [
-        { canvas in
-          canvas.update(screen)
+        { drawn in
+          drawn.update(screen)
           return nil
         }
       ])
     let parts = try seen(
       size, format: format,
       [
-        { canvas in
+        { drawn in
+          drawn.update(Screen(size) { _, _ in 0 })
+          return nil
+        },
+        { drawn in
           for y in stride(from: -3, to: 71, by: 7) {
             for x in stride(from: -5, to: 99, by: 13) {
-              canvas.update(screen, rect: PixelRect(x: x, y: y, width: 13, height: 7))
+              drawn.update(screen, rect: PixelRect(x: x, y: y, width: 13, height: 7))
             }
           }
           return nil
-        }
+        },
       ])
-    #expect(parts[0].difference(from: whole[0]) == 0)
+    #expect(parts[1].difference(from: whole[0]) == 0)
   }
 
   @Test func aLargerSourceIsScaledBetweenBlackBars() throws {
@@ -99,8 +120,8 @@ import Testing
       let screens = try seen(
         source.size, picture: picture, format: format,
         [
-          { canvas in
-            canvas.update(source)
+          { drawn in
+            drawn.update(source)
             return nil
           }
         ])
@@ -114,8 +135,8 @@ import Testing
     let screens = try seen(
       board.size, picture: picture,
       [
-        { canvas in
-          canvas.update(board)
+        { drawn in
+          drawn.update(board)
           return nil
         }
       ])
@@ -136,8 +157,8 @@ import Testing
           let screens = try seen(
             size, picture: picture, format: format,
             [
-              { canvas in
-                canvas.update(Screen(size) { _, _ in color })
+              { drawn in
+                drawn.update(Screen(size) { _, _ in color })
                 return nil
               }
             ])
@@ -155,8 +176,8 @@ import Testing
     let screens = try seen(
       source.size, picture: picture,
       [
-        { canvas in
-          canvas.update(source)
+        { drawn in
+          drawn.update(source)
           return nil
         }
       ])
@@ -175,8 +196,8 @@ import Testing
       let screens = try seen(
         source, picture: picture, enlarges: true,
         [
-          { canvas in
-            canvas.update(screen)
+          { drawn in
+            drawn.update(screen)
             return nil
           }
         ])
@@ -215,20 +236,17 @@ import Testing
   func thePointerIsBlendedWhereItIsAndLeavesNoTrace(_ alpha: UInt32, _ place: (x: Int, y: Int)) throws {
     let clean = Screen.noise(size, seed: 4)
     let image = pointerImage(13, 9, alpha: alpha)
-    let screens = try clean.bytes.withUnsafeBytes { pixels in
-      try image.withUnsafeBufferPointer { image in
-        let (pixels, start) = (try #require(pixels.baseAddress), try #require(image.baseAddress))
-        let overlay = PointerOverlay(
-          image: start, width: 13, height: 9, x: place.x, y: place.y, pixels: pixels, bytesPerRow: clean.bytesPerRow)
-        return try seen(
-          size,
-          [
-            { canvas in
-              canvas.update(clean)
-              return overlay
-            }, { _ in nil },
-          ])
-      }
+    let screens = try image.withUnsafeBufferPointer { image in
+      let start = try #require(image.baseAddress)
+      let overlay = PointerOverlay(image: start, width: 13, height: 9, x: place.x, y: place.y)
+      return try seen(
+        size,
+        [
+          { drawn in
+            drawn.update(clean)
+            return overlay
+          }, { _ in nil },
+        ])
     }
     let expected = blended(clean, image, width: 13, x: place.x, y: place.y)
     #expect(screens[0].difference(from: expected) <= (alpha == 128 ? 1 : 0))
@@ -240,20 +258,17 @@ import Testing
   func thePointerIsScaledWithThePicture(_ format: PixelFormat) throws {
     let clean = Screen(PixelSize(width: 128, height: 96)) { _, _ in 0x404040 }
     let image = [UInt32](repeating: 0xFFFF_FFFF, count: 16 * 16)
-    let screens = try clean.bytes.withUnsafeBytes { pixels in
-      try image.withUnsafeBufferPointer { image in
-        let (pixels, start) = (try #require(pixels.baseAddress), try #require(image.baseAddress))
-        let overlay = PointerOverlay(
-          image: start, width: 16, height: 16, x: 32, y: 48, pixels: pixels, bytesPerRow: clean.bytesPerRow)
-        return try seen(
-          clean.size, picture: PixelSize(width: 64, height: 48), format: format,
-          [
-            { canvas in
-              canvas.update(clean)
-              return overlay
-            }, { _ in nil },
-          ])
-      }
+    let screens = try image.withUnsafeBufferPointer { image in
+      let start = try #require(image.baseAddress)
+      let overlay = PointerOverlay(image: start, width: 16, height: 16, x: 32, y: 48)
+      return try seen(
+        clean.size, picture: PixelSize(width: 64, height: 48), format: format,
+        [
+          { drawn in
+            drawn.update(clean)
+            return overlay
+          }, { _ in nil },
+        ])
     }
     let inside = PixelRect(x: 16, y: 24, width: 8, height: 8)
     let expected = Screen(PixelSize(width: 64, height: 48)) { x, y in
@@ -266,20 +281,17 @@ import Testing
   @Test func aPointerOfAnySizeIsTaken() throws {
     let clean = Screen.noise(PixelSize(width: 300, height: 200), seed: 8)
     let image = [UInt32](repeating: 0xFF12_3456, count: 256 * 256)
-    let screens = try clean.bytes.withUnsafeBytes { pixels in
-      try image.withUnsafeBufferPointer { image in
-        let (pixels, start) = (try #require(pixels.baseAddress), try #require(image.baseAddress))
-        let overlay = PointerOverlay(
-          image: start, width: 256, height: 256, x: 5, y: 3, pixels: pixels, bytesPerRow: clean.bytesPerRow)
-        return try seen(
-          clean.size,
-          [
-            { canvas in
-              canvas.update(clean)
-              return overlay
-            }
-          ])
-      }
+    let screens = try image.withUnsafeBufferPointer { image in
+      let start = try #require(image.baseAddress)
+      let overlay = PointerOverlay(image: start, width: 256, height: 256, x: 5, y: 3)
+      return try seen(
+        clean.size,
+        [
+          { drawn in
+            drawn.update(clean)
+            return overlay
+          }
+        ])
     }
     let expected = clean.with(Screen(PixelSize(width: 256, height: 197)) { _, _ in 0x123456 }, x: 5, y: 3)
     #expect(screens[0].difference(from: expected) == 0)

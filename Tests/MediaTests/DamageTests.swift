@@ -110,8 +110,7 @@ import Testing
     var (written, flushed): ([PacketFacts.Label], Int) = ([], 0)
     var failure: RecorderError?
     for index in 0..<200 as Range<Int64> where failure == nil {
-      canvas.update(.noise(size, seed: UInt32(index + 1)))
-      canvas.render(into: picture, pointer: nil)
+      canvas.render(.noise(size, seed: UInt32(index + 1)), into: picture)
       try encoder.encode(picture, at: Timestamp(nanoseconds: index * 100_000_000), keyframe: index == 0) { packet in
         written.append(PacketFacts(packet).label)
         do throws(RecorderError) { try writer.write(packet, stream: 0) } catch { failure = error }

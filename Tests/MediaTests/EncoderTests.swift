@@ -161,8 +161,7 @@ import Testing
     var encoder = try VideoEncoder(settings { _ in })
     let picture = try encoder.makePicture()
     var canvas = try FrameCanvas(source: size, settings: settings { _ in }, picture: size)
-    canvas.update(grey)
-    canvas.render(into: picture, pointer: nil)
+    canvas.render(grey, into: picture)
     var writer = try ContainerWriter(
       format: .matroska, fileDescriptor: openFile(folder.file("a.mkv"), O_RDWR | O_CREAT), streams: [encoder.stream],
       metadata: [:])

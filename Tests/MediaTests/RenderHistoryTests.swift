@@ -72,9 +72,9 @@ import Testing
     var generator = Fuzzing.Generator(seed: 20_261_201)
     var canvas = try FrameCanvas(source: source, settings: settings, picture: size)
     var screen = Screen.noise(source, seed: 1)
-    canvas.update(screen)
     let image = [UInt32](repeating: 0xFFFF_FFFF, count: 5 * 7)
     for step in 0..<60 {
+      var parts: [PixelRect] = []
       if step == 20 {
         screen = Screen(source) { _, _ in 0 }
         try canvas.setSource(source)
@@ -83,31 +83,27 @@ import Testing
         let (x, y) = (Int.random(in: 0..<70, using: &generator), Int.random(in: 0..<40, using: &generator))
         let part = Screen.noise(PixelSize(width: 5, height: 1), seed: UInt32(step * 100 + x))
         screen = screen.with(part, x: x, y: y)
-        canvas.update(screen, rect: PixelRect(x: x, y: y, width: 5, height: 1))
+        parts.append(PixelRect(x: x, y: y, width: 5, height: 1))
       }
       let place = (Int.random(in: -4..<75, using: &generator), Int.random(in: -6..<41, using: &generator))
       let hasPointer = Bool.random(using: &generator)
       // Only one of three for a while, so that the others are longer ago than is kept.
       let which = step % 30 < 15 ? Int.random(in: 0..<3, using: &generator) : 0
-      let (seen, expected) = try screen.bytes.withUnsafeBytes { pixels in
-        try image.withUnsafeBufferPointer { image in
-          let overlay = PointerOverlay(
-            image: try #require(image.baseAddress), width: 5, height: 7, x: place.0, y: place.1,
-            pixels: try #require(pixels.baseAddress), bytesPerRow: screen.bytesPerRow)
-          func render(_ canvas: inout FrameCanvas, _ picture: borrowing Picture) throws -> Screen {
-            canvas.render(into: picture, pointer: hasPointer ? overlay : nil)
-            return try shown(picture)
-          }
-          let seen =
-            switch which {
-            case 0: try render(&canvas, first)
-            case 1: try render(&canvas, second)
-            default: try render(&canvas, third)
-            }
-          var fresh = try FrameCanvas(source: source, settings: settings, picture: size)
-          fresh.update(screen)
-          return (seen, try render(&fresh, try encoder.makePicture()))
+      let (seen, expected) = try image.withUnsafeBufferPointer { image in
+        let overlay = PointerOverlay(
+          image: try #require(image.baseAddress), width: 5, height: 7, x: place.0, y: place.1)
+        func render(_ canvas: inout FrameCanvas, _ picture: borrowing Picture) throws -> Screen {
+          canvas.render(screen, parts: parts, pointer: hasPointer ? overlay : nil, into: picture)
+          return try shown(picture)
         }
+        let seen =
+          switch which {
+          case 0: try render(&canvas, first)
+          case 1: try render(&canvas, second)
+          default: try render(&canvas, third)
+          }
+        var fresh = try FrameCanvas(source: source, settings: settings, picture: size)
+        return (seen, try render(&fresh, try encoder.makePicture()))
       }
       #expect(seen.difference(from: expected) == 0, "step \(step)")
     }

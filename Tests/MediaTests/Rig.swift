@@ -61,8 +61,7 @@ func record(
   )
   var labels: [PacketFacts.Label] = []
   for (index, shot) in shots.enumerated() {
-    canvas.update(shot.screen)
-    canvas.render(into: target, pointer: nil)
+    canvas.render(shot.screen, into: target)
     var failure: RecorderError?
     try encoder.encode(target, at: shot.time, keyframe: shot.keyframe || index == 0) { packet in
       labels.append(PacketFacts(packet).label)
@@ -115,11 +114,15 @@ extension PacketFacts {
 }
 
 extension FrameCanvas {
-  /// Updates `rect` (nil: all) from `screen`.
-  mutating func update(_ screen: Screen, rect: PixelRect? = nil) {
+  /// Renders `screen`, of which `parts` (nil: all) changed.
+  mutating func render(
+    _ screen: Screen, parts: [PixelRect]? = nil, pointer: PointerOverlay? = nil, into target: borrowing Picture
+  ) {
     screen.bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return }
-      update(from: start, bytesPerRow: screen.bytesPerRow, rect: rect ?? PixelRect(screen.size))
+      (parts ?? [PixelRect(screen.size)]).withUnsafeBufferPointer { parts in
+        render(SourcePixels(start, bytesPerRow: screen.bytesPerRow), changed: parts, pointer: pointer, into: target)
+      }
     }
   }
 }

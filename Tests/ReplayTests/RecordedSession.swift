@@ -172,9 +172,10 @@ struct RecordedSession {
       for sound in sounds { try sound.write(until: time * 48, to: &file) }
       pixels(shot.colour, size).withUnsafeBytes { bytes in
         guard let pixels = bytes.baseAddress else { return }
-        canvas.update(from: pixels, bytesPerRow: size.width * 4, rect: PixelRect(size))
+        [PixelRect(size)].withUnsafeBufferPointer { all in
+          canvas.render(SourcePixels(pixels, bytesPerRow: size.width * 4), changed: all, pointer: nil, into: target)
+        }
       }
-      canvas.render(into: target, pointer: nil)
       try encoder.encode(target, at: .milliseconds(time), keyframe: shot.isKeyframe || index == 0) { packet in
         packets.append(packet.withBytes { Array($0) })
         try? file.write(packet, stream: 0)

@@ -161,7 +161,7 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
     submit(picture, at: Timestamp(nanoseconds: taken - control.epoch))
   }
 
-  /// Brings the canvas up to date and copies it, with the pointer, into `picture`.
+  /// Renders what the source shows, with the pointer, into `picture`.
   /// - Returns: when the pixels were fetched, in monotonic ns; nil when nothing had changed.
   private static func fetch(
     _ source: inout Source, _ canvas: inout FrameCanvas, into picture: borrowing Picture, _ control: PipelineControl
@@ -174,16 +174,12 @@ struct VideoGrabLoop<Source: VideoSource & ~Copyable>: ~Copyable {
         do throws(RecorderError) { try canvas.setSource(frame.size) } catch { failure = error }
         if failure != nil { return }
       }
-      for rect in frame.rects {
-        canvas.update(from: frame.pixels, bytesPerRow: frame.bytesPerRow, rect: rect)
-        lookForPicture(frame, rect, control)
-      }
+      for rect in frame.rects { lookForPicture(frame, rect, control) }
       let pointer = frame.pointer.map { pointer in
-        PointerOverlay(
-          image: pointer.image, width: pointer.width, height: pointer.height, x: pointer.x, y: pointer.y,
-          pixels: frame.pixels, bytesPerRow: frame.bytesPerRow)
+        PointerOverlay(image: pointer.image, width: pointer.width, height: pointer.height, x: pointer.x, y: pointer.y)
       }
-      canvas.render(into: picture, pointer: pointer)
+      let pixels = SourcePixels(frame.pixels, bytesPerRow: frame.bytesPerRow)
+      canvas.render(pixels, changed: frame.rects, pointer: pointer, into: picture)
     }
     if let failure { throw failure }
     return changed ? time : nil
