@@ -9,7 +9,7 @@ import Glibc
 package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
   /// What a timed `pop` found.
   package enum Popped: ~Copyable {
-    /// The oldest element.
+    /// The next element.
     case element(Element)
     /// Nothing came until the deadline.
     case timedOut
@@ -17,8 +17,18 @@ package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
     case closed
   }
 
+  /// Which element is taken next.
+  package enum Order: Sendable {
+    /// The one that waits longest: the order of what flows.
+    case oldestFirst
+    /// The one that was pushed last: what a pool gives out again is in the cache still, and what is never needed is never
+    /// touched.
+    case newestFirst
+  }
+
   /// The most elements it holds.
   package let capacity: Int
+  private let order: Order
   private let slots: UnsafeMutablePointer<Element>
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let notEmpty: UnsafeMutablePointer<pthread_cond_t>
@@ -29,8 +39,8 @@ package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
   private var interrupted = false
 
   /// Makes an empty queue that holds at most `capacity` elements (at least 1).
-  package init(capacity: Int) {
-    self.capacity = max(1, capacity)
+  package init(capacity: Int, order: Order = .oldestFirst) {
+    (self.capacity, self.order) = (max(1, capacity), order)
     slots = .allocate(capacity: self.capacity)
     mutex = .allocate(capacity: 1)
     notEmpty = .allocate(capacity: 1)
@@ -84,23 +94,23 @@ package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
     return nil
   }
 
-  /// Takes the oldest element, waiting for one.
+  /// Takes the next element, waiting for one.
   /// - Returns: nil when the queue was closed and is empty.
   package func pop() -> Element? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while filled == 0 && !closed { pthread_cond_wait(notEmpty, mutex) }
-    return filled == 0 ? nil : removeFirst()
+    return filled == 0 ? nil : removeNext()
   }
 
-  /// Takes the oldest element if there is one, never waiting.
+  /// Takes the next element if there is one, never waiting.
   package func tryPop() -> Element? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return filled == 0 ? nil : removeFirst()
+    return filled == 0 ? nil : removeNext()
   }
 
-  /// Takes the oldest element, waiting for one until `deadline` (ns of `CLOCK_MONOTONIC`).
+  /// Takes the next element, waiting for one until `deadline` (ns of `CLOCK_MONOTONIC`).
   package func pop(until deadline: Int64) -> Popped {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -109,7 +119,7 @@ package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
       if pthread_cond_timedwait(notEmpty, mutex, &time) == ETIMEDOUT { break }
     }
     interrupted = false
-    if filled > 0 { return .element(removeFirst()) }
+    if filled > 0 { return .element(removeNext()) }
     return closed ? .closed : .timedOut
   }
 
@@ -136,11 +146,12 @@ package final class BoundedQueue<Element: ~Copyable>: @unchecked Sendable {
     pthread_cond_signal(notEmpty)
   }
 
-  private func removeFirst() -> Element {
-    let element = (slots + head).move()
-    head = (head + 1) % capacity
+  private func removeNext() -> Element {
     filled -= 1
     pthread_cond_signal(notFull)
+    if order == .newestFirst { return (slots + (head + filled) % capacity).move() }
+    let element = (slots + head).move()
+    head = (head + 1) % capacity
     return element
   }
 }

@@ -15,6 +15,16 @@ struct BoundedQueueTests {
     #expect([queue.tryPop(), queue.tryPop(), queue.tryPop(), queue.tryPop()] == [2, 3, 5, nil])
   }
 
+  @Test func aPoolGivesOutWhatCameBackLast() {
+    let pool = BoundedQueue<Int>(capacity: 3, order: .newestFirst)
+    for number in 1...3 { #expect(pool.tryPush(number) == nil) }
+    #expect([pool.tryPop(), pool.tryPop()] == [3, 2])
+    #expect(pool.tryPush(2) == nil)
+    #expect(pool.tryPush(4) == nil)
+    #expect(pool.tryPush(5) == 5)
+    #expect([pool.tryPop(), pool.tryPop(), pool.tryPop(), pool.tryPop()] == [4, 2, 1, nil])
+  }
+
   @Test func closingDrainsThenEnds() {
     let queue = BoundedQueue<Int>(capacity: 2)
     #expect(queue.push(1))

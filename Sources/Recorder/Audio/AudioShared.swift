@@ -22,7 +22,8 @@ final class AudioShared: Sendable {
   init(inputs: [AudioInput], log: RecorderLog? = nil) {
     (self.inputs, reporter) = (inputs, AudioReporter(log))
     let count = Self.blocksAnInput * inputs.count
-    free = BoundedQueue(capacity: count)
+    // Two seconds are for a machine that is very busy: else the same few go round, and the others take no memory.
+    free = BoundedQueue(capacity: count, order: .newestFirst)
     filled = BoundedQueue(capacity: count)
     for _ in 0..<count { _ = free.tryPush(AudioBlock()) }
   }
