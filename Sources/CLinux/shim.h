@@ -1,6 +1,7 @@
 #pragma once
 #include <iconv.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>

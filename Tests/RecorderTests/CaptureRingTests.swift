@@ -5,6 +5,10 @@ import Testing
 
 /// The ring of a held capture: what it gives up, where it can be cut, and what it counts.
 @Suite struct CaptureRingTests {
+  /// From 32 KiB on a packet has pages of its own.
+  @Test(arguments: [(0, 512), (32_000, 32_512), (32_624, 32_768 + 512), (32_625, 36_864 + 512)])
+  func aLargePacketCountsForWholePages(bytes: Int, cost: Int) { #expect(HoldRing.cost(ofPacket: bytes) == cost) }
+
   /// A packet by its stream, time in ms, size, and whether it is a keyframe.
   private struct Item: Hashable {
     let stream: Int

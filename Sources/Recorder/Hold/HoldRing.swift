@@ -1,3 +1,5 @@
+internal import CLinux
+import Glibc
 internal import Media
 import SessionModel
 import Synchronization
@@ -50,7 +52,24 @@ final class HoldRing: Sendable {
   /// side data and the ring's entry. An estimate; with it a process grows by a little less than what its ring counts.
   private static let packetOverhead = 512
 
+  /// Bytes from which a block has pages of its own, which go back to the system when it is freed: glibc's own measure
+  /// grows with each freed block up to 32 MiB, and packets of ever other sizes then leave holes in the heap, which came to
+  /// an eighth of the ring. Below it a heap that is full of holes costs little.
+  private static let ownPagesFrom = 32 << 10
+  /// Bytes that allocators put around a packet: FFmpeg's padding and alignment of 64 each, and malloc's header.
+  private static let blockOverhead = 64 + 64 + 16
+
+  /// Bytes of the system's that a packet of `bytes` takes.
+  static func cost(ofPacket bytes: Int) -> Int {
+    let block = bytes + blockOverhead
+    guard block >= ownPagesFrom else { return bytes + packetOverhead }
+    let page = sysconf(Int32(_SC_PAGESIZE))
+    return (block + page - 1) / page * page + packetOverhead
+  }
+
+  /// An empty ring; the process's large blocks get pages of their own from now on.
   init(_ options: HoldOptions, streams: Int, control: PipelineControl) {
+    mallopt(M_MMAP_THRESHOLD, Int32(Self.ownPagesFrom))
     (self.options, streamCount, self.control) = (options, streams, control)
     content = Mutex(Content(ring: CaptureRing(streams: streams, span: options.span, limit: Int(options.memory))))
   }
@@ -63,7 +82,7 @@ final class HoldRing: Sendable {
       guard let item = taken.take() else { return }
       let (time, isKeyframe) = (item.packet.pts, item.packet.isKeyframe)
       let end = time + (stream == 0 ? 0 : item.packet.duration)
-      let bytes = item.packet.byteCount + Self.packetOverhead
+      let bytes = Self.cost(ofPacket: item.packet.byteCount)
       content.ring.append(item, stream: stream, time: time, end: end, isKeyframe: isKeyframe, bytes: bytes)
       if stream == 0, isKeyframe { Self.noteDrops(&content, at: time, control.droppedFrames.load(ordering: .relaxed)) }
       control.heldSince.store(content.ring.keptSince.nanoseconds, ordering: .relaxed)
