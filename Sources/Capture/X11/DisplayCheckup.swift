@@ -97,7 +97,8 @@ package enum DisplayCheckup {
         remedy: has(recorder_xcb_damage_id()) ? enable("XFIXES") : nil),
       check(
         "XFIXES", fixes, with: "The X server tells the pointer's shape.",
-        without: "The X server does not tell the pointer's shape: a plain arrow is drawn in its place."),
+        without: "The X server does not tell the pointer's shape: a plain arrow is drawn in its place. "
+          + "xorg-server 21.1 aborts without XFIXES when a program leaves while others stay."),
       check(
         "Composite", has(recorder_xcb_composite_id()), with: "Windows are recorded themselves, covered or not.",
         without: "The X server keeps no pictures of covered windows: a window is recorded as the part of the screen "

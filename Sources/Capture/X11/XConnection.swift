@@ -20,6 +20,9 @@ final class XConnection {
   private var masks: [xcb_window_t: UInt32] = [:]
   private let formats: [xcb_format_t]
   private let isLittleEndian: Bool
+  /// Whether the server bears that a client leaves while others stay. The one of xorg-server 21.1 without XFIXES does not:
+  /// it asks each of them for XFIXES 6's mode of disconnecting, which was not set up, and aborts.
+  private let canBeLeft: Bool
   private let visuals: [(depth: UInt8, visual: xcb_visualtype_t)]
 
   /// Opens `display`; nil is $DISPLAY.
@@ -47,9 +50,11 @@ final class XConnection {
     self.number = number
     self.display = name.name
     self.screen = screen.pointee
+    canBeLeft = xcb_get_extension_data(handle, recorder_xcb_xfixes_id())?.pointee.present ?? 0 != 0
   }
 
-  deinit { xcb_disconnect(handle) }
+  // Else it is the process's end that closes it: when nothing more is asked of the server.
+  deinit { if canBeLeft || !isAlive { xcb_disconnect(handle) } }
 
   private static func visuals(
     of screen: UnsafeMutablePointer<xcb_screen_t>
