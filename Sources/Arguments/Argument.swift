@@ -14,6 +14,11 @@ package struct Argument<Value>: ArgumentProperty {
     nonmutating set { argument.slot.value = newValue }
   }
 
+  /// The argument itself: `$name`.
+  package var projectedValue: Argument<Value> { self }
+  /// Whether the command line has given it: what the configuration gives is no wish for this one run.
+  package var isGiven: Bool { argument.slot.isGiven }
+
   /// Makes an argument with a default, which the keys `settings` may change.
   package init(wrappedValue: Value, settings: [SettingBinding] = [], help: ArgumentHelp)
   where Value: ExpressibleByArgument {
@@ -55,4 +60,6 @@ package struct Argument<Value>: ArgumentProperty {
   func take(_ words: [ArgumentText], inverted: Bool) throws(RecorderError) {
     try argument.take(words, inverted: inverted)
   }
+
+  func markGiven() { argument.slot.isGiven = true }
 }

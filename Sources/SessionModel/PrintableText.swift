@@ -19,6 +19,18 @@ extension StringProtocol {
   }
 }
 
+extension String {
+  /// The text as one word of a shell's command line: as it is where no shell would read anything into it, else quoted.
+  package var shellWord: String {
+    let isPlain = !isEmpty && utf8.allSatisfy { Self.plainBytes.contains($0) }
+    let pieces = split(separator: "'", omittingEmptySubsequences: false)
+    return isPlain ? self : "'\(pieces.joined(separator: #"'\''"#))'"
+  }
+
+  /// Bytes that mean themselves wherever they stand in a word (POSIX, Shell Command Language, 2.2).
+  private static let plainBytes = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+=".utf8)
+}
+
 extension Unicode.Scalar {
   /// Whether a terminal obeys it or a person does not see it: control characters (C0, DEL, C1) and the bidirectional and
   /// invisible formatting characters. All are in the basic plane.

@@ -11,7 +11,8 @@ extension SourcesCommand: Command {
     pictures.append(["display", "\(found.screen)", "the display \(found.display)"])
     for monitor in found.monitors {
       pictures.append([
-        "monitor:\(monitor.name)", "\(monitor.rect)", monitor.isPrimary ? "monitor, primary" : "monitor",
+        SourceSpecification.monitor(name: monitor.name).text.shellWord, "\(monitor.rect)",
+        monitor.isPrimary ? "monitor, primary" : "monitor",
       ])
     }
     for window in found.windows {
@@ -31,7 +32,7 @@ extension SourcesCommand: Command {
       var sound = TextTable([.init("DEVICE"), .init("WHAT")])
       for device in found.soundDevices {
         let name = device.description.printable(atMost: 60)
-        sound.append([device.specification, device.isMonitor ? "\(name), what is played" : name])
+        sound.append([device.specification.shellWord, device.isMonitor ? "\(name), what is played" : name])
       }
       try StandardOutput.line("")
       try StandardOutput.table(sound)

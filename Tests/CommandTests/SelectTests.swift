@@ -96,4 +96,14 @@ import Testing
     try mouse(display, "key Escape")
     #expect(try holder.wait().ending == .exit(130))
   }
+
+  @Test(arguments: ["record", "start"]) func aSourceBesideItIsRefused(command: String) throws {
+    let rig = try RecorderRig()
+    let result = try rig.run([command, "display", "--select"])
+    #expect(result.status == 64)
+    #expect(result.errorText.contains("--select and a SOURCE exclude each other"))
+    // The configuration's is for those that pick none.
+    let configured = try rig.run([command, "--select"], environment: ["RECORDER_SOURCE": "display"])
+    #expect(configured.status == 69 && configured.errorText.contains("DISPLAY is not set"), "\(configured.errorText)")
+  }
 }

@@ -79,6 +79,18 @@ import Testing
     #expect(text.lines.contains { $0.hasPrefix("window:0x\(String(above.window, radix: 16)) ") })
   }
 
+  /// What is printed can be pasted into a shell.
+  @Test func aNameThatAShellWouldTakeApartIsQuoted() throws {
+    let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
+    let name = "the 'left' $one"
+    try run(
+      ["xrandr", "--setmonitor", name, "320/80x480/120+0+0", "none"],
+      environment: try #require(rig.display).environment)
+    let line = try #require(rig.run(["sources"]).lines.first { $0.contains("320x480") })
+    let end = try #require(line.firstRange(of: "  320x480")).lowerBound
+    #expect(try TestSupport.run(["sh", "-c", "printf %s " + line[..<end]]).text == "monitor:" + name)
+  }
+
   @Test func hiddenWindowsOfAManagerAreListedAsHidden() throws {
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"))
     let display = try #require(rig.display)

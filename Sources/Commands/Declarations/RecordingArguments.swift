@@ -154,6 +154,9 @@ package struct RecordingArguments: ParsableArguments {
     if $memory.isGiven, memory != nil, hold == nil {
       throw RecorderError(.usage, "--memory needs --hold.", hint: "Write --hold 5m --memory 512M.")
     }
+    if select, $source.isGiven {
+      throw RecorderError(.usage, "--select and a SOURCE exclude each other.", hint: "Leave one of the two out.")
+    }
     try options.check()
   }
 
