@@ -4,6 +4,10 @@ package import SessionModel
 
 /// PNG files of pictures.
 package enum PNGImage {
+  /// zlib's effort: half the time of its own 6, for files of screens that are 9 % (a terminal) to 17 % (an office desk)
+  /// larger, and 13 % smaller where all of it moves (measured at 1920x1080).
+  private static let compressionLevel: Int32 = 3
+
   /// Encodes a picture without loss, tagged as sRGB.
   /// - Parameters:
   ///   - pixels: the first pixel; BGRX, 4 bytes a pixel.
@@ -27,6 +31,7 @@ package enum PNGImage {
     context.pointer.pointee.height = Int32(size.height)
     context.pointer.pointee.pix_fmt = AV_PIX_FMT_RGB24
     context.pointer.pointee.time_base = nanosecondTicks
+    context.pointer.pointee.compression_level = compressionLevel
     let status = avcodec_open2(context.pointer, codec, nil)
     guard status >= 0 else {
       throw RecorderError(.systemCall, "The PNG encoder did not open: \(words(forStatus: status)).")

@@ -13,6 +13,11 @@ import Testing
   static let errors = [ENOSPC, EIO, EDQUOT, EFBIG, EROFS]
   /// How many N of each call; more than a hundred are all of them, each with every error.
   static let count = Int(ProcessInfo.processInfo.environment["RECORDER_TORTURE_FAULTS"] ?? "") ?? 10
+  /// Of all of them those that this process tries: every `step`th from `first` on.
+  static let share = (
+    first: Int(ProcessInfo.processInfo.environment["RECORDER_TORTURE_FIRST"] ?? "") ?? 1,
+    step: Int(ProcessInfo.processInfo.environment["RECORDER_TORTURE_STEP"] ?? "") ?? 1
+  )
   /// What each recording may end with: all was kept in spite of it, or it ended; or it could not begin.
   static let codes: Set<Int32> = [0, 74]
   static let refusals: Set<Int32> = [71, 73, 74, 77]
@@ -23,15 +28,15 @@ import Testing
     let library = try InjectedFaults.library("fail-call")
     let isAll = Self.count > 100
     for shift in 0..<(isAll ? Self.errors.count : 1) {
-      var number = 1
+      var number = isAll ? Self.share.first : 1
       for tried in 0..<Self.count {
-        let error = Self.errors[(tried + shift) % Self.errors.count]
+        let error = Self.errors[((isAll ? number : tried) + shift) % Self.errors.count]
         guard try expectClearEnd(call, number, error, library, display) else {
-          #expect(tried > 0 || call == "mmap", "\(call) was never called")
+          #expect(number > 1 || call == "mmap", "\(call) was never called")
           break
         }
         // 1, 2, 3, 5, 8, 12, 18 … unless all are tried: wider and wider apart.
-        number = isAll ? number + 1 : number + (number + 1) / 2
+        number += isAll ? Self.share.step : (number + 1) / 2
       }
     }
     try client.process.stop()

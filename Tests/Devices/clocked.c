@@ -49,7 +49,8 @@ static int begin(snd_pcm_ioplug_t *io) {
   const struct itimerspec every = {{0, 5000000}, {0, 5000000}};
   if (self->deaf == 1) self->deaf = 2;
   self->start = now();
-  self->stalled = 0;
+  /* Started while it stalls it delivers nothing at all, however much later it is asked. */
+  self->stalled = has(self, "stall", 0) ? self->start : 0;
   self->taken = 0;
   return timerfd_settime(io->poll_fd, 0, &every, NULL);
 }

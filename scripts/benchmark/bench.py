@@ -20,6 +20,7 @@ import time
 
 import endings
 import measures
+import seeks
 from peers import PEERS
 from tables import show
 from verdicts import line, verdicts
@@ -220,6 +221,8 @@ def main():
     verdicts(results)
     with tempfile.TemporaryDirectory(prefix="recorder-bench-") as work:
         endings.verdicts(BIN, Display, work, count, line)
+        seeks.verdicts(BIN, Display, lambda name, environment, folder: Workload(name, 30, layout, environment, folder), work, count,
+                       line)
     output = options.output or f"{ROOT}/bench-results/{datetime.datetime.now():%Y%m%dT%H%M%S}.json"
     os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
     with open(output, "w") as file:

@@ -1,0 +1,48 @@
+"""How long it takes until a moment of a busy recording is a picture: the worst one, which is the last before a keyframe, since
+all from the keyframe before it on is decoded. From the start of the process to its end, the picture's own file included."""
+import os
+import subprocess
+import tempfile
+import time
+
+# Seconds that must not be exceeded (case E16).
+BOUND = 0.3
+# Seconds recorded: more than the 250 frames that there are between two keyframes.
+LENGTH = 10
+
+
+def worst(path):
+    """The time in seconds of the frame that the most frames must be decoded for."""
+    rows = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of",
+                           "csv=p=0", path], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    frames = sorted((float(row.split(",")[0]), "K" in row) for row in rows)
+    since, found = 0, (0, 0.0)
+    for moment, is_keyframe in frames:
+        since = 0 if is_keyframe else since + 1
+        found = max(found, (since, moment))
+    return found[1]
+
+
+def verdicts(program, make_display, make_workload, work, count, line):
+    """Tells by `line` what was measured, the longest of `count`, and whether it holds."""
+    for name in ("terminal", "motion"):
+        folder = tempfile.mkdtemp(dir=work)
+        display = make_display("1920x1080", folder)
+        environment = os.environ | {"DISPLAY": display.name, "XDG_RUNTIME_DIR": folder, "RECORDER_ARCHIVE": f"{folder}/archive"}
+        environment.pop("WAYLAND_DISPLAY", None)
+        workload = make_workload(name, environment, folder)
+        try:
+            subprocess.run([f"{program}/recorder", "record", "--fps", "30", "--duration", str(LENGTH)], env=environment,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        finally:
+            workload.close()
+            display.close()
+        files = [f"{root}/{file}" for root, _, names in os.walk(folder) for file in names if file.endswith(".mkv")]
+        moment, took = worst(files[0]), []
+        for _ in range(count):
+            began = time.monotonic()
+            subprocess.run([f"{program}/recorder", "frame", "last", "--at", f"{moment:.3f}", "--force", "-o", f"{folder}/f.png"],
+                           env=environment, stdout=subprocess.DEVNULL, check=True)
+            took.append(time.monotonic() - began)
+        line(f"{name} 1920x1080@30, the farthest frame from a keyframe as a picture", f"{max(took) * 1000:.0f} ms",
+             f"at most {BOUND * 1000:.0f} ms", max(took) <= BOUND)
