@@ -30,8 +30,8 @@ struct PatternOptions {
       --compound-title HEX  the window's title in COMPOUND_TEXT and in nothing else
       --input-only          makes a window that takes input and has no pixels
       --class NAME          the window's class and instance (default: test-pattern)
-      --transient-for ID    the window that this one is a dialog of, in hexadecimal
-      --leader ID           the window that stands for its application (WM_CLIENT_LEADER), in hexadecimal
+      --transient-for ID    the window that this one is a dialog of, as 0x1a00007
+      --leader ID           the window that stands for its application (WM_CLIENT_LEADER), as 0x1a00007
       --no-background       has nothing painted by the server: what was above the window stays until it draws
       --backing-store       asks the server to keep the window's pixels while it is covered
       --watch               writes `event expose` and `event visibility` when the server says so

@@ -42,7 +42,7 @@ extension VerifyCommand: Command {
       )
     }
     if !output.json, !entries.isEmpty {
-      do { try StandardOutput.line("audit.ndjson: intact; \(entries.count) deletions and redactions") } catch {}
+      do { try StandardOutput.line("audit.ndjson: intact; deletions and redactions: \(entries.count)") } catch {}
     }
     return nil
   }
