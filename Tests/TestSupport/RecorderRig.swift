@@ -70,7 +70,7 @@ package final class RecorderRig: Sendable {
   /// - Returns: the session.
   package func record(seconds: Double, _ arguments: [String] = []) throws -> SessionID {
     let recording = try record(arguments + ["--duration", "\(seconds)"])
-    let result = try recording.process.wait()
+    let result = try recording.process.wait(seconds: seconds + 60)
     guard result.status == 0 else { throw TestFailure("record: \(result.ending) \(result.errorText)") }
     return recording.id
   }
