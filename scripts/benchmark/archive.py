@@ -18,14 +18,16 @@ import time
 from bench import BIN, ROOT
 from workloads import WORDS
 
-LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+LETTERS = "abcdefghijkmnpqrstuvwxyz"
+# What the end of a session's id is made of (schemas/manifest.schema.json).
+DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 START = datetime.datetime(2026, 1, 1, 8, tzinfo=datetime.timezone.utc)
 CLASSES = ["Firefox", "XTerm", "Thunderbird", "Code", "LibreOffice", "Evince"]
 
 
 def vocabulary(generator, count):
     """Words as languages have them: few that are everywhere, many that are rare (Zipf)."""
-    made = {"".join(generator.choice(LETTERS[:24]) for _ in range(generator.randint(4, 9))) for _ in range(count)}
+    made = {"".join(generator.choice(LETTERS) for _ in range(generator.randint(4, 9))) for _ in range(count)}
     return WORDS + sorted(made)
 
 
@@ -55,7 +57,7 @@ def make(folder, sessions, events, generator):
     os.makedirs(f"{folder}/pending")
     for number in range(sessions):
         began = START + datetime.timedelta(minutes=47 * number)
-        name = began.strftime("%Y%m%dT%H%M%SZ-") + "".join(generator.choice(LETTERS) for _ in range(4))
+        name = began.strftime("%Y%m%dT%H%M%SZ-") + "".join(generator.choice(DIGITS) for _ in range(4))
         path = f"{folder}/sessions/{began:%Y/%m/%d}/{name}"
         os.makedirs(f"{path}/media")
         with open(f"{path}/manifest.json", "w") as file:
@@ -121,6 +123,9 @@ def main():
             words = make(folder, options.sessions, options.events, generator)
         result = {"date": datetime.date.today().isoformat(), "sessions": options.sessions, "events": options.events}
         milliseconds, _ = run(["index", "rebuild"], environment)
+        _, listed = run(["list", "--json", "--limit", str(2 * options.sessions)], environment)
+        if len(listed.splitlines()) != options.sessions:
+            sys.exit(f"bench: {len(listed.splitlines())} of {options.sessions} sessions are in the index.")
         result["events_a_second"] = options.events / (milliseconds / 1000)
         print(f"index: {result['events_a_second']:.0f} events a second in")
         # What people ask for: words from everywhere in the vocabulary, one or two, whole or by their beginning.
