@@ -27,6 +27,18 @@ package struct ArchiveReader: Sendable {
     SessionIDs(sessions: try root()?.folder(ArchiveLocation.Name.sessions), prefix: prefix)
   }
 
+  /// What a person is to be told of what lies among the sessions and is none by its name, as one that was renamed; nil
+  /// when nothing does.
+  package func strayNotice() throws(RecorderError) -> String? {
+    var ids = try sessionIDs()
+    while ids.next() != nil {}
+    guard let first = ids.strays.first else { return nil }
+    let more = ids.strays.count > 1 ? " and \(ids.strays.count - 1) more are" : " is"
+    let path = "\(location.path)/\(ArchiveLocation.Name.sessions)/\(first)".printable
+    return "\(path)\(more) passed over: a session's folder has the id for its name that its manifest gives, and lies "
+      + "in the year, month and day of that."
+  }
+
   /// The session `id`.
   /// - Throws: `RecorderError` (sessionNotFound) when there is none.
   package func session(_ id: SessionID) throws(RecorderError) -> SessionReader {
@@ -81,6 +93,8 @@ package struct SessionIDs: Sequence, IteratorProtocol {
   private var folders: [(folder: Folder, date: String)]
   /// The names of the day entered, the newest last.
   private var day: [SessionID] = []
+  /// What has been met that is no session where it lies, by its path below the folder of sessions; hidden files aside.
+  private(set) var strays: [String] = []
 
   init(sessions: Folder?, prefix: String) {
     self.prefix = prefix
@@ -92,18 +106,33 @@ package struct SessionIDs: Sequence, IteratorProtocol {
       if let id = day.popLast() { return id }
       guard let (folder, date) = folders.popLast() else { return nil }
       guard let names = try? folder.names() else { continue }
+      note(names, in: date)
       if date.utf8.count == 8 {
         day = names.compactMap { SessionID($0) }.filter { id in
           id.description.hasPrefix(date) && id.description.hasPrefix(prefix)
         }.sorted()
         continue
       }
-      let digits = date.isEmpty ? 4 : 2
-      for name in names.sorted() where name.utf8.count == digits && name.utf8.allSatisfy({ (48...57).contains($0) }) {
+      for name in names.sorted() where Self.isPartOfDate(name, after: date) {
         let deeper = date + name
         let fits = prefix.hasPrefix(deeper) || deeper.hasPrefix(prefix)
         if fits, let child = try? folder.folder(name) { folders.append((child, deeper)) }
       }
+    }
+  }
+
+  /// Whether `name` is the year, month or day that comes after `date`.
+  private static func isPartOfDate(_ name: String, after date: String) -> Bool {
+    name.utf8.count == (date.isEmpty ? 4 : 2) && name.utf8.allSatisfy { (48...57).contains($0) }
+  }
+
+  private mutating func note(_ names: [String], in date: String) {
+    let isDay = date.utf8.count == 8
+    for name in names.sorted() where !name.hasPrefix(".") {
+      let isRight = isDay ? SessionID(name)?.description.hasPrefix(date) == true : Self.isPartOfDate(name, after: date)
+      if isRight { continue }
+      let parts = [date.prefix(4), date.dropFirst(4).prefix(2), date.dropFirst(6)].filter { !$0.isEmpty }
+      strays.append((parts.map(String.init) + [name]).joined(separator: "/"))
     }
   }
 }

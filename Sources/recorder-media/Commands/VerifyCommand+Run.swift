@@ -27,6 +27,7 @@ extension VerifyCommand: Command {
         note(error)
       }
     }
+    if all, let notice = try archive.strayNotice() { Diagnostics.message(notice) }
     if all, let error = try checkAudit(archive) { note(error) }
     if let worst { throw worst }
   }
