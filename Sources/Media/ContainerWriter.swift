@@ -18,6 +18,9 @@ package struct ContainerWriter: ~Copyable {
   private let output: UnsafeMutablePointer<AVIOContext>
   private let file: FileBytes
   private var lastTicks: [Int64]
+  /// By stream: nanoseconds by which the container's times are later than what they say, which players take off again.
+  /// Matroska has Opus so (RFC 7845's pre-skip as CodecDelay), and FFmpeg 5.1 writes that into the header alone.
+  private let delays: [Int64]
   private let isMatroska: Bool
   private var finished = false
   /// The file's size when its last cluster was ended: up to there it is whole.
@@ -62,6 +65,10 @@ package struct ContainerWriter: ~Copyable {
     }
     isMatroska = format == .matroska
     lastTicks = Array(repeating: .min, count: streams.count)
+    delays = streams.map { stream in
+      guard format == .matroska, stream.parameters.pointee.codec_id == AV_CODEC_ID_OPUS else { return 0 }
+      return Int64(stream.initialPadding) * 1_000_000_000 / Int64(max(1, stream.sampleRate))
+    }
     flushed = file.size
     bytesTaken = file.size
     (self.context, self.output, self.file) = (context, output, file)
@@ -114,6 +121,8 @@ package struct ContainerWriter: ~Copyable {
     }
     let pointer = packet.pointer
     pointer.pointee.stream_index = Int32(stream)
+    pointer.pointee.pts += delays[stream]
+    if pointer.pointee.dts != recorder_no_pts { pointer.pointee.dts += delays[stream] }
     av_packet_rescale_ts(pointer, nanosecondTicks, target.pointee.time_base)
     if pointer.pointee.dts == recorder_no_pts { pointer.pointee.dts = pointer.pointee.pts }
     let last = lastTicks[stream]

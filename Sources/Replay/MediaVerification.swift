@@ -49,7 +49,9 @@ package struct MediaVerification: ~Copyable {
       }
       last[index] = time
       tracks[index].packets += 1
-      tracks[index].start = min(tracks[index].start ?? time, time)
+      // What lies before the session is the encoder's delay.
+      let heard = max(time, .zero)
+      tracks[index].start = min(tracks[index].start ?? heard, heard)
       tracks[index].end = max(tracks[index].end ?? time, time + packet.duration)
       guard isDeep else { continue }
       do {

@@ -34,9 +34,9 @@ struct SoundCursor: ~Copyable, SoundSource {
 
   /// Matroska's times are whole milliseconds: a block that is less than so many frames (5 ms) off follows the last one.
   private static let tolerance: Int64 = 240
-  /// An AAC packet is decoded rightly after the one before it: so much is decoded before the moment asked for, in ns
-  /// (two packets of 1024 frames, rounded up).
-  private static let preroll: Int64 = 50_000_000
+  /// An AAC packet is decoded rightly after the one before it, and Opus after 80 ms (RFC 7845, 4.6): so much is decoded
+  /// before the moment asked for, in ns, a packet of 20 ms more for the one that it falls into.
+  private static let preroll: Int64 = 100_000_000
 
   /// Stands at the session's epoch.
   /// - Parameter track: the track's place among the sound tracks, from 0, which is the mix.

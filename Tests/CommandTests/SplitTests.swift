@@ -10,12 +10,17 @@ import Testing
 
 /// What a split leaves in the files.
 @Suite(.serialized) struct SplitTests {
-  @Test func splitFilesFollowEachOtherWithoutAGap() throws {
+  /// - Parameters:
+  ///   - frames: those of a packet.
+  ///   - deviation: by how much sound may differ that is decoded from a later packet on: Opus comes near to what it
+  ///     would be and never quite there (RFC 7845, 4.6). What was missing or out of place would differ by the tone's height.
+  @Test(arguments: [("aac", 1024, 0.001), ("opus", 960, 0.03)])
+  func splitFilesFollowEachOtherWithoutAGap(codec: String, frames: Int, deviation: Float) throws {
     let server = try SoundServer()
     let rig = try RecorderRig(display: VirtualDisplay(size: "640x480"), environment: server.environment)
     let client = try PatternClient(on: try #require(rig.display), ["counter", "--fps", "20"])
     let tone = try server.playTone(1000, seconds: 60)
-    let recording = try StartedRecording(rig, ["--no-cursor", "--app-audio"])
+    let recording = try StartedRecording(rig, ["--no-cursor", "--app-audio", "--audio-codec", codec])
     var sizes: [[UInt8]] = []
     var control = try rig.connect()
     var last = Timestamp.zero
@@ -57,7 +62,7 @@ import Testing
         "ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "packet=pts", "-of", "csv=p=0", file,
       ]).lines.count
     }
-    #expect(abs(Double(packets) * 1024 / 48_000 - manifest.duration.seconds) < 0.06)
+    #expect(abs(Double(packets * frames) / 48_000 - manifest.duration.seconds) < 0.06)
 
     // Frames, replay's sound and export go through all of them.
     let exported = rig.folder.file("whole.mp4")
@@ -74,12 +79,12 @@ import Testing
       #expect(try rig.run(["frame", "last", "--at", segment.start.description, "-o", png]).ending == .exit(0))
     }
     #expect(try rig.events(recording.id).filter { $0.kind == .split }.map(\.text) == ["2", "3", "4"])
-    try expectUnbrokenSound(rig, manifest)
+    try expectUnbrokenSound(rig, manifest, deviation)
   }
 
   /// What replay plays over the joints of files is, sample by sample, what one decoder makes of all packets in one file;
   /// from a moment just after a joint too.
-  private func expectUnbrokenSound(_ rig: RecorderRig, _ manifest: Manifest) throws {
+  private func expectUnbrokenSound(_ rig: RecorderRig, _ manifest: Manifest, _ deviation: Float) throws {
     let joined = rig.folder.file("joined.mkv")
     #expect(try rig.run(["export", "last", "-o", joined]).ending == .exit(0))
     let decoded = try run(["ffmpeg", "-v", "error", "-i", joined, "-vn", "-f", "f32le", "-ac", "2", "-"])
@@ -111,9 +116,9 @@ import Testing
     for segment in manifest.segments.dropFirst() {
       let joint = Int(segment.start.nanoseconds * 48 / 1_000_000)
       let before = try played(from: segment.start + -100_000_000, 9600)
-      #expect(difference(before, at: joint - 4800) < 0.001)
+      #expect(difference(before, at: joint - 4800) < deviation)
       let after = try played(from: segment.start + 1_000_000, 4800)
-      #expect(difference(after, at: joint + 48) < 0.001)
+      #expect(difference(after, at: joint + 48) < deviation)
     }
   }
 

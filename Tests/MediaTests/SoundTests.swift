@@ -64,11 +64,15 @@ import Testing
     return heard
   }
 
-  @Test(arguments: ContainerWriter.Format.allCases, [0, 480, 100_000] as [Int64])
-  func aToneKeepsItsLevelAndItsTime(_ container: ContainerWriter.Format, start: Int64) throws {
+  @Test(
+    arguments: ContainerWriter.Format.allCases,
+    ["aac", "libopus"].flatMap { codec in [0, 480, 100_000].map { (codec, $0) } } as [(String, Int64)])
+  func aToneKeepsItsLevelAndItsTime(_ container: ContainerWriter.Format, _ sound: (codec: String, start: Int64)) throws
+  {
+    let (codec, start) = sound
     // A second of silence, then a second of sound.
     let samples = tone(.mix, frames: 96_000) { $0 >= 48_000 }
-    let heard = try throughFile([(samples, start)], .mix, container)
+    let heard = try throughFile([(samples, start)], .mix, container, codec: codec)
     let begin = Double(start) / 48_000
     let onset = try #require(heard.samples.firstIndex { abs($0) > 0.25 })
     // The sine passes half of its height a twelfth of a millisecond after it begins.
