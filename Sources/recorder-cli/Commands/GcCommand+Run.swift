@@ -71,10 +71,13 @@ extension GcCommand: Command {
   private static func sentence(_ report: CleanUpReport) -> String {
     let isOne = report.sessions == 1
     let verb = isOne ? "is" : "are"
-    var text = "\(report.sessions) session\(isOne ? "" : "s") with \(ByteCount.text(report.bytes)) "
+    var text =
+      "\(report.sessions) session\(isOne ? "" : "s") with \(ByteCount.text(report.bytes)) "
       + "\(report.isDryRun ? "would be" : verb) left."
     if report.overBudget > 0 {
-      text += " \(isOne ? "It" : "They") \(verb) \(ByteCount.text(report.overBudget)) over the budget: protected, being recorded, or damaged."
+      text +=
+        " \(isOne ? "It" : "They") \(verb) \(ByteCount.text(report.overBudget)) over the budget: protected, being "
+        + "recorded, or damaged."
     }
     guard let free = report.bytesFree else { return text }
     text += " The disk has \(ByteCount.text(free)) free"
